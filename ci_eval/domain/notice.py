@@ -23,7 +23,11 @@ def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     for notice in notices:
         key = (notice.code, notice.message)
         seen = merged.get(key)
-        merged[key] = notice if seen is None else Notice(
-            code=seen.code, message=seen.message, count=seen.count + notice.count, location=seen.location or notice.location
+        merged[key] = (
+            notice
+            if seen is None
+            else Notice(
+                code=seen.code, message=seen.message, count=seen.count + notice.count, location=seen.location or notice.location
+            )
         )
     return tuple(merged.values())

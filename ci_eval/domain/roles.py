@@ -115,7 +115,10 @@ def read_roles(row: Mapping[str, object], *, purpose: Purpose) -> Roles:
         if rival is not None:
             chosen, other = (candidate, rival) if candidate < rival else (rival, candidate)
             notices.append(
-                Notice(code="role_chosen", message=f"{chosen[2]} is taken as {role}; {other[2]} means the same and is left as a plain field")
+                Notice(
+                    code="role_chosen",
+                    message=f"{chosen[2]} is taken as {role}; {other[2]} means the same and is left as a plain field",
+                )
             )
             best[role] = chosen
         else:

@@ -82,7 +82,9 @@ def parse_template(written: str, *, roots: Sequence[str] = ("item", "sample")) -
         elif text.startswith("{{", position):
             end = _close_of(text, position)
             if end < 0:
-                raise Unreadable("mapping_syntax", f"the placeholder at position {position} is never closed with }}}}: {written!r}")
+                raise Unreadable(
+                    "mapping_syntax", f"the placeholder at position {position} is never closed with }}}}: {written!r}"
+                )
             if literal:
                 pieces.append(literal)
                 literal = ""
@@ -113,7 +115,9 @@ def _close_of(text: str, start: int) -> int:
 def _parse_path(path: str, written: str, position: int, roots: Sequence[str]) -> Placeholder:
     root = _NAME.match(path)
     if root is None:
-        raise Unreadable("mapping_syntax", f"a path such as item.query was expected at position {position}, found {path!r} in {written!r}")
+        raise Unreadable(
+            "mapping_syntax", f"a path such as item.query was expected at position {position}, found {path!r} in {written!r}"
+        )
     steps: list[tuple[Step, bool]] = []
     at = root.end()
     while at < len(path):

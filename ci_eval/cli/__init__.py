@@ -1,0 +1,1 @@
+"""Arguments and environment in, exit code out."""

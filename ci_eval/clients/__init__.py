@@ -1,0 +1,1 @@
+"""One door per SDK."""

@@ -1,0 +1,1 @@
+"""Two runs -> Comparison -> Verdict. Pure arithmetic."""

@@ -1,0 +1,1 @@
+"""What was asked: `ci-eval.yaml` and overrides, checked."""

@@ -1,0 +1,1 @@
+"""Files of rows -> cases, and recorded outputs -> replies."""

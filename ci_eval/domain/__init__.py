@@ -1,0 +1,1 @@
+"""The nouns that pass through every doorway. Frozen, pure."""

@@ -1,0 +1,1 @@
+"""(Case, Sample) -> Scores."""

@@ -1,0 +1,1 @@
+"""Any vendor's messages -> the domain's messages."""

@@ -1,0 +1,1 @@
+"""Finished texts -> GitHub. Synchronous; never changes the verdict."""

@@ -1,0 +1,1 @@
+"""Comparison and Verdict -> finished texts."""

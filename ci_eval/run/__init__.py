@@ -1,0 +1,1 @@
+"""The only event loop: every case, arm and trial, to run files."""

@@ -1,0 +1,1 @@
+"""Case -> Reply: the agent under test, in each of its arms."""
