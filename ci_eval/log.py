@@ -58,6 +58,7 @@ class Redactor:
         self._secrets = sorted((line for line in lines if len(line) >= 4), key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
+        """Return the text with every secret replaced by three stars."""
         for secret in self._secrets:
             text = text.replace(secret, _MASK)
         return text
