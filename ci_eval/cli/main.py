@@ -1,0 +1,89 @@
+"""The command line: arguments and environment in, exit code out.
+
+The one place where an exception becomes an exit code, and (with `action.py`) the only one that touches `os.environ` and `sys.argv`.
+Loads nothing heavy: `ci-eval --help` must be quick.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import sys
+import traceback
+from collections.abc import Mapping, Sequence
+
+import click
+import typer
+from typer.main import get_command
+
+from ci_eval import __version__
+from ci_eval.cli import check, compare, run, schema, score
+from ci_eval.cli.world import World
+from ci_eval.errors import CiEvalError, ExitCode, InputError
+from ci_eval.log import Redactor, neutral, secrets_in, set_up
+
+log = logging.getLogger(__name__)
+
+app = typer.Typer(
+    name="ci-eval",
+    help="Tell whether a change made an AI agent better or worse.",
+    add_completion=False,
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)
+app.command("run")(run.run)
+app.command("score")(score.score)
+app.command("compare")(compare.compare)
+app.command("check")(check.check)
+app.command("schema")(schema.schema)
+
+
+@app.callback(invoke_without_command=True)
+def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:  # noqa: FBT001
+    """Tell whether a change made an AI agent better or worse."""
+    if version:
+        typer.echo(f"ci-eval {__version__}")
+        raise typer.Exit
+
+
+def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
+    """Run one command and return the exit code (README, "Exit codes")."""
+    world = World.of(os.environ if environ is None else environ)
+    redact = Redactor(secrets_in(world.environ))
+    set_up(sys.stderr, level=logging.INFO, redact=redact, in_actions=world.in_actions)
+    try:
+        code = get_command(app).main(args=list(sys.argv[1:] if argv is None else argv), prog_name="ci-eval", standalone_mode=False, obj=world)
+        return int(code or ExitCode.PASS)
+    except click.exceptions.Abort:
+        return ExitCode.INTERRUPTED
+    except click.ClickException as error:
+        error.show()
+        return ExitCode.INPUT
+    except InputError as error:
+        say_problems(error)
+        return error.exit_code
+    except CiEvalError as error:
+        log.error("%s", error)  # noqa: TRY400
+        return error.exit_code
+    except KeyboardInterrupt:
+        log.error("interrupted")  # noqa: TRY400
+        return ExitCode.INTERRUPTED
+    except BrokenPipeError:
+        return ExitCode.NO_VERDICT
+    except Exception:
+        sys.stderr.write(neutral(redact(traceback.format_exc())) + "\n")
+        log.error("this is a bug of ci-eval; please report it with the lines above")  # noqa: TRY400
+        return ExitCode.BUG
+
+
+def say_problems(error: InputError) -> None:
+    """Log every problem with its place, so that Actions can show it on the line."""
+    from ci_eval.errors import SHOWN_PROBLEMS
+
+    for problem in error.problems[:SHOWN_PROBLEMS]:
+        log.error("%s", problem, extra={"file": problem.file, "line": problem.line if problem.file else None})
+    hidden = len(error.problems) - SHOWN_PROBLEMS
+    if hidden > 0:
+        log.error("… and %d more problems", hidden)

@@ -1,0 +1,116 @@
+"""pydantic's errors -> Problems that point: line, dotted key, value, what is allowed, the nearest known name. Pure."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+
+from ci_eval.config.yaml_source import KeyPath, Located
+from ci_eval.errors import Problem
+
+SHOWN_VALUE = 80  # characters
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name most like this one, or None when none is close."""
+    found = difflib.get_close_matches(name, sorted(known), n=1, cutoff=0.6)
+    return found[0] if found else None
+
+
+def shown_value(value: object) -> str:
+    """Show a value of the user's shortened, with control characters escaped."""
+    text = repr(value)
+    return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…"
+
+
+def problems_of(error: ValidationError, *, model: type[BaseModel], marks: Located, shown: str) -> Iterator[Problem]:
+    """Translate every error of one validation."""
+    schema = model.model_json_schema()
+    for detail in error.errors(include_url=False):
+        path: KeyPath = tuple(detail["loc"])
+        message, hint = _words(detail, schema, path)
+        mark = marks.mark(path)
+        yield Problem(
+            code=str(detail["type"]), file=shown, line=mark.line if mark else None, column=mark.column if mark else None,
+            field=dotted(path), message=message, hint=hint,
+        )  # fmt: skip
+
+
+def dotted(path: KeyPath) -> str:
+    """Write a path as `evaluators[2].threshold`."""
+    text = ""
+    for part in path:
+        text += f"[{part}]" if isinstance(part, int) else f".{part}" if text else str(part)
+    return text
+
+
+def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) -> tuple[str, str | None]:
+    kind, given = str(detail["type"]), shown_value(detail.get("input"))
+    context = detail.get("ctx") or {}
+    if kind == "extra_forbidden":
+        known = _keys_at(schema, path[:-1])
+        return f"unknown key {path[-1]!r}", _did_you_mean(str(path[-1]), known)
+    if kind == "union_tag_invalid":
+        known = [tag.strip(" '") for tag in str(context.get("expected_tags", "")).split(",")]
+        tag = str(context.get("tag"))
+        if tag == "name":
+            return "an evaluator is written `- exact_match` or `- exact_match: {option: value}`, not with `name:` as its first key", None
+        what = "evaluator" if path and path[0] == "evaluators" else "kind"
+        return f"there is no {what} {tag!r}", _did_you_mean(tag, known)
+    if kind == "union_tag_not_found":
+        return "`kind:` is missing", None
+    if kind == "missing":
+        return "is required and missing", None
+    if kind in ("literal_error", "enum"):
+        allowed = str(context.get("expected"))
+        return f"{given} is not one of {allowed}", _did_you_mean(str(detail.get("input")), [a.strip(" '") for a in allowed.replace(" or ", ",").split(",")])
+    if kind == "value_error":
+        return f"{context.get('error', detail['msg'])}", None
+    return f"{given}: {str(detail['msg']).removeprefix('Value error, ')}", None
+
+
+def _did_you_mean(name: str, known: Iterable[str]) -> str | None:
+    names = sorted(set(known))
+    if not names:
+        return None
+    near = nearest(name, names)
+    return f"did you mean {near}?" if near else f"known: {', '.join(names)}"
+
+
+def _keys_at(schema: Mapping[str, Any], path: KeyPath) -> list[str]:
+    """The keys that the schema knows at a place."""
+    node: Mapping[str, Any] = schema
+    for part in path:
+        node = _step(schema, _resolved(schema, node), part)
+    return list(_resolved(schema, node).get("properties", {}))
+
+
+def _step(schema: Mapping[str, Any], node: Mapping[str, Any], part: str | int) -> Mapping[str, Any]:
+    if isinstance(part, int):
+        return _mapping(node.get("items"))
+    if part in node.get("properties", {}):
+        return _mapping(node["properties"][part])
+    mapping = _mapping(_mapping(node.get("discriminator")).get("mapping"))
+    if part in mapping:
+        return {"$ref": mapping[part]}
+    return _mapping(node.get("additionalProperties"))
+
+
+def _resolved(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Follow references, and the one real branch of an optional value."""
+    while True:
+        if "$ref" in node:
+            node = schema["$defs"][str(node["$ref"]).rsplit("/", 1)[-1]]
+            continue
+        branches = [branch for branch in node.get("anyOf", ()) if branch.get("type") != "null"]
+        if len(branches) == 1:
+            node = branches[0]
+            continue
+        return node
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
