@@ -38,6 +38,7 @@ class Change(StrEnum):
     REMOVED = "removed"  # only the baseline has the case
     MODIFIED = "modified"  # same id, other content
     MISSING = "missing"  # an arm has no usable score
+    CHANGED = "changed"  # another number of a metric without a good direction
     NOT_APPLICABLE = "not_applicable"  # the metric has no meaning for the case, on both arms
 
 
@@ -68,6 +69,11 @@ class Estimate:
     evaluator_errors: int
     skipped: int
     not_run: int
+    median: float | None = None
+    """Of the case scores, over the compared pairs; only for likert and ratio metrics."""
+    overall: float | None = None
+    """The estimate over every case of the arm with a usable score, also added and modified ones: what a floor is held against."""
+    overall_n: int = 0
 
     @property
     def errors(self) -> int:
@@ -88,6 +94,17 @@ class Difference:
     p_regress_adjusted: float | None = None
     """After Holm (gated) or Benjamini-Hochberg (informational)."""
     p_improve_adjusted: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdverseFill:
+    """What the metric would look like had every missing pair gone from the best value to the worst."""
+
+    result: MetricClass
+    estimate: float | None
+    low: float | None
+    candidate_overall: float | None
+    newly_failing: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +140,16 @@ class MetricComparison:
     """Inconclusive by the test although the interval excludes zero: one more loss would have counted."""
     adverse_result: MetricClass | None = None
     """The class when every missing pair is filled in against the candidate; None when nothing is missing."""
+    adverse: AdverseFill | None = None
+    """The numbers behind it."""
+    ratio_of_totals: float | None = None
+    """Ratio metrics only: the candidate's sum over the baseline's, the bill."""
+    alpha: float = 0.05
+    """One-sided level of the test, before the family correction."""
+    family: int = 1
+    """Number of gated metrics that share the level; 1 for informational ones."""
+    min_cases: int = 10
+    max_missing: float = 0.05
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -196,6 +223,8 @@ class Comparison:
     identical_outputs: int
     """Number of paired cases whose outputs are the same on both arms."""
     notices: tuple[Notice, ...] = ()
+    interval_level: float = 0.90
+    """Two-sided level of every interval in it."""
 
     def metric(self, name: str) -> MetricComparison:
         """Return the metric of that name; KeyError when there is none."""
