@@ -1,0 +1,18 @@
+"""Checks of our own: plain functions that score one answer. ci-eval hands each the fields it asks for by name."""
+
+from __future__ import annotations
+
+import re
+
+REFERENCE = re.compile(r"\b(?=\w*\d)(?=\w*[a-z])[a-z0-9]{6}\b", re.IGNORECASE)
+
+
+def names_the_booking(query: str, response: str) -> dict[str, object]:
+    """A customer who gives a booking reference finds it in the answer."""
+    asked = REFERENCE.search(query)
+    if asked is None:
+        return {"score": 1, "reason": "the request names no booking"}
+    reference = asked[0].upper()
+    if reference in response:
+        return {"score": 1, "reason": f"the answer names {reference}"}
+    return {"score": 0, "reason": f"the answer does not name {reference}"}
