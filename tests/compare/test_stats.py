@@ -26,7 +26,7 @@ def of_pass_fail(losses: int, gains: int) -> Answer:
     return {**asdict(test), "p_two_sided": test.p_two_sided}
 
 
-test_def flipped(gains: list[float], lattice: int | None) -> Answer:
+def flipped(gains: list[float], lattice: int | None) -> Answer:
     test = stats.sign_flip(gains, lattice=lattice)
     return {**asdict(test), "n": len(gains), "p_two_sided": test.p_two_sided}
 

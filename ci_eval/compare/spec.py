@@ -1,0 +1,291 @@
+"""What a configuration may say about the gate and about single metrics, and what that means for one metric.
+
+In: values from `ci-eval.yaml`. Out: GateSpec, MetricSpec; MetricRules with every default filled in. Pure: today's date is handed in.
+"""
+
+from __future__ import annotations
+
+import datetime
+import difflib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Literal, Self, TypeAlias
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from ci_eval.domain.score import Direction, Metric, MetricKind
+from ci_eval.errors import ConfigError, Problem
+
+Mode: TypeAlias = Literal["statistical", "non_inferiority", "threshold", "strict", "report"]
+Lenient: TypeAlias = Literal["pass", "warn", "block"]
+KeyPath: TypeAlias = tuple[str | int, ...]
+"""Place of a key in the configuration, from its root."""
+Probability: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Share: TypeAlias = Annotated[float, Field(ge=0, lt=1)]
+NotNegative: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+
+OUTCOME_NAMES = ("outcome", "task_success", "success", "pass")
+"""A metric of such a name is gated when the configuration names none; the first that exists."""
+ALL_CHECKS = "all_checks"
+"""The derived metric: every binary metric of the case passed."""
+MEASURES = ("latency_s", "cost_usd", "total_tokens")
+"""Measurements of a run that `metrics:` may name; compared as ratios."""
+DERIVED_METRICS = (ALL_CHECKS, *MEASURES)
+"""Metrics that no evaluator yields and the comparison can work out."""
+DEFAULT_MARGIN = 0.10
+
+
+class _Section(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class MustPassSpec(_Section):
+    """Cases that may not fail, whatever the baseline did."""
+
+    tags: list[str] = Field(default_factory=list, description="Cases with one of these tags.")
+    ids: list[str] = Field(default_factory=list, description="Cases with these ids.")
+
+
+class QuarantineSpec(_Section):
+    """A case that `strict` and `must_pass` overlook for a while; it stays in every rate."""
+
+    case: str = Field(description="Id of the case.")
+    until: datetime.date = Field(description="Last day; an entry that has run out is an error.")
+    reason: str = Field(min_length=1, description="Why, for whoever reads it later.")
+
+
+class MetricSpec(_Section):
+    """Settings of one metric; what is not set comes from the evaluator or from the gate."""
+
+    kind: MetricKind | None = Field(default=None, description="`binary` makes pass or fail of a metric with a threshold.")
+    range: tuple[float, float] | None = Field(default=None, description="Smallest and largest possible value.")
+    direction: Direction | None = Field(default=None, description="Which way is better.")
+    mode: Mode | None = Field(default=None, description="How this gated metric blocks; default: the gate's mode.")
+    alpha: Probability | None = Field(default=None, description="One-sided level of the test.")
+    min: float | None = Field(default=None, allow_inf_nan=False, description="Floor for the candidate's rate or mean.")
+    max_drop: NotNegative | None = Field(default=None, description="Largest loss that mode `threshold` accepts.")
+    margin: NotNegative | None = Field(default=None, description="What mode `non_inferiority` must rule out.")
+    min_effect: NotNegative | None = Field(
+        default=None, description="Smallest loss or gain worth acting on; a ratio above 1 for ratios."
+    )
+    equivalence: NotNegative | None = Field(default=None, description="Differences below it do not matter; a ratio for ratios.")
+    on_agent_error: Literal["worst", "missing"] | None = Field(
+        default=None, description="What a failed agent counts as; default: `worst` for quality, `missing` for measurements."
+    )
+    max_missing: Share | None = Field(default=None, description="Share of pairs that may have no result.")
+    max_newly_failing: int | None = Field(default=None, ge=0, description="Newly failing cases that mode `strict` accepts.")
+    max_ratio: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Block when the ratio is surely above it."
+    )
+    max_ratio_total: float | None = Field(
+        default=None, gt=0, allow_inf_nan=False, description="Block when the ratio of totals is above it."
+    )
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if self.range is not None and not self.range[0] < self.range[1]:
+            raise ValueError(f"range: the first value must be below the second, found {list(self.range)}")
+        if self.min_effect is not None and self.equivalence is not None and self.min_effect > self.equivalence:
+            raise ValueError(f"min_effect ({self.min_effect}) must not be above equivalence ({self.equivalence})")
+        return self
+
+
+class GateSpec(_Section):
+    """What may block the merge."""
+
+    metrics: list[str] | None = Field(
+        default=None, min_length=1, description="Metrics that may block; default: the outcome of a case."
+    )
+    mode: Mode = Field(default="statistical", description="How a gated metric blocks.")
+    alpha: Probability = Field(default=0.05, description="One-sided level of the test, for all gated metrics together.")
+    min_cases: int = Field(default=10, ge=1, description="Fewer compared cases give no verdict unless the loss is clear.")
+    max_missing: Share = Field(default=0.05, description="Share of pairs that may have no result.")
+    margin: NotNegative | None = Field(default=None, description="What mode `non_inferiority` must rule out; default 0.10.")
+    max_drop: NotNegative | None = Field(default=None, description="Largest loss that mode `threshold` accepts.")
+    max_newly_failing: int | None = Field(
+        default=None, ge=0, description="Newly failing cases that mode `strict` accepts; default 0."
+    )
+    on_inconclusive: Lenient = Field(default="pass", description="When no clear change was found.")
+    on_too_few_cases: Lenient = Field(default="warn", description="When there are too few cases for a verdict.")
+    on_no_baseline: Lenient = Field(default="warn", description="When nothing can be compared.")
+    on_incomplete: Literal["error", "block"] = Field(default="error", description="When too many results are missing.")
+    must_pass: MustPassSpec = Field(default=MustPassSpec(), description="Cases that may not fail.")
+    quarantine: list[QuarantineSpec] = Field(default_factory=list, description="Cases that `strict` and `must_pass` overlook.")
+
+    def problems(
+        self, *, metrics: Mapping[str, Metric], specs: Mapping[str, MetricSpec], today: datetime.date
+    ) -> Iterator[tuple[KeyPath, str]]:
+        """Find what no single key can know: expired entries, settings without effect, metrics that cannot be gated."""
+        yield from self.expired(today)
+        modes = {self.mode, *(spec.mode for spec in specs.values() if spec.mode)}
+        for key, mode in _MODE_OF_KEY.items():
+            if getattr(self, key) is not None and mode not in modes:
+                yield ("gate", key), f"has no effect: no metric uses mode {mode}"
+        for name, metric in metrics.items():
+            yield from self._metric_problems(metric, specs.get(name, MetricSpec()), gated=self._names(metric))
+
+    def expired(self, today: datetime.date) -> Iterator[tuple[KeyPath, str]]:
+        """Find quarantine entries that have run out."""
+        for index, entry in enumerate(self.quarantine):
+            if entry.until < today:
+                message = f"the quarantine ran out on {entry.until.isoformat()}: repair the case, or move the date on purpose"
+                yield ("gate", "quarantine", index, "until"), message
+
+    def _names(self, metric: Metric) -> bool:
+        return metric.name in (OUTCOME_NAMES if self.metrics is None else self.metrics)
+
+    def _metric_problems(self, metric: Metric, spec: MetricSpec, *, gated: bool) -> Iterator[tuple[KeyPath, str]]:
+        place = ("metrics", metric.name)
+        if spec.kind == "binary" and metric.kind != "binary" and metric.threshold is None:
+            yield (*place, "kind"), "binary needs a threshold that says what passes: set `threshold` on the evaluator"
+            return
+        rules = rules_for(metric, self, spec)
+        if gated and rules.metric.direction == "none":
+            yield (
+                ("gate", "metrics") if self.metrics else (*place, "direction"),
+                f"{metric.name} has no better direction: it cannot be gated",
+            )
+        if rules.min_effect > rules.equivalence:
+            yield (*place, "min_effect"), f"{rules.min_effect} is above equivalence ({rules.equivalence})"
+        if rules.metric.kind == "ratio" and not 1 <= rules.min_effect <= rules.equivalence:
+            yield (*place, "min_effect"), "a ratio is compared by ratios: write 1.05 for 5 %"
+        if spec.min is not None and rules.metric.direction == "lower":
+            yield (*place, "min"), "is a floor, but lower is better here: use mode `threshold` with `max_drop`"
+        for key in ("max_ratio", "max_ratio_total"):
+            if getattr(spec, key) is not None and rules.metric.kind != "ratio":
+                yield (*place, key), f"only a metric of kind ratio has it, {metric.name} is {rules.metric.kind}"
+        for key, mode in _MODE_OF_KEY.items():
+            if getattr(spec, key) is not None and rules.mode != mode:
+                yield (*place, key), f"has no effect: the metric's mode is {rules.mode}, not {mode}"
+        if gated and rules.mode == "threshold" and rules.minimum is None and rules.max_drop is None:
+            yield (*place, "mode"), "threshold needs `min` or `max_drop`, else nothing could ever block"
+
+
+_MODE_OF_KEY: Mapping[str, Mode] = {"margin": "non_inferiority", "max_drop": "threshold", "max_newly_failing": "strict"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CompareSettings:
+    """All that a comparison depends on besides the two runs."""
+
+    gate: GateSpec = GateSpec()
+    metrics: Mapping[str, MetricSpec]
+    interval_level: float = 0.90
+    """Two-sided level of every interval; its ends are the one-sided limits that belong to the test."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MetricRules:
+    """The rules of one metric, every default filled in."""
+
+    metric: Metric
+    """With kind, range and direction as configured."""
+    by_passed: bool
+    """The configuration makes pass or fail of it: the score's `passed` is the value."""
+    mode: Mode
+    alpha: float
+    min_effect: float
+    equivalence: float
+    min_cases: int
+    max_missing: float
+    agent_error_is_worst: bool
+    margin: float
+    minimum: float | None
+    max_drop: float | None
+    max_newly_failing: int
+    max_ratio: float | None
+    max_ratio_total: float | None
+
+    @property
+    def width(self) -> float | None:
+        """Width of the metric's range; None for counts and measurements."""
+        if self.metric.kind in {"count", "ratio"} or self.metric.minimum is None or self.metric.maximum is None:
+            return None
+        return self.metric.maximum - self.metric.minimum
+
+
+def rules_for(metric: Metric, gate: GateSpec, spec: MetricSpec) -> MetricRules:
+    """Fill in every default for one metric."""
+    by_passed = spec.kind == "binary" and metric.kind != "binary"
+    configured = _configured(metric, spec, by_passed=by_passed)
+    min_effect, equivalence = _default_effects(configured)
+    return MetricRules(
+        metric=configured,
+        by_passed=by_passed,
+        mode=spec.mode or gate.mode,
+        alpha=gate.alpha if spec.alpha is None else spec.alpha,
+        min_effect=min_effect if spec.min_effect is None else spec.min_effect,
+        equivalence=equivalence if spec.equivalence is None else spec.equivalence,
+        min_cases=gate.min_cases,
+        max_missing=gate.max_missing if spec.max_missing is None else spec.max_missing,
+        agent_error_is_worst=spec.on_agent_error == "worst"
+        or (spec.on_agent_error is None and configured.kind not in {"count", "ratio"}),
+        margin=_first(spec.margin, gate.margin, DEFAULT_MARGIN),
+        minimum=spec.min,
+        max_drop=gate.max_drop if spec.max_drop is None else spec.max_drop,
+        max_newly_failing=int(_first(spec.max_newly_failing, gate.max_newly_failing, 0)),
+        max_ratio=spec.max_ratio,
+        max_ratio_total=spec.max_ratio_total,
+    )
+
+
+def _configured(metric: Metric, spec: MetricSpec, *, by_passed: bool) -> Metric:
+    if by_passed:
+        return replace(metric, kind="binary", direction=spec.direction or "higher", minimum=0.0, maximum=1.0)
+    low, high = spec.range or (metric.minimum, metric.maximum)
+    return replace(metric, kind=spec.kind or metric.kind, direction=spec.direction or metric.direction, minimum=low, maximum=high)
+
+
+def _default_effects(metric: Metric) -> tuple[float, float]:
+    """Return (min_effect, equivalence): 2 and 5 % of the range, 2.5 and 6.25 % for likert (0.1 and 0.25 on 1 to 5); a ratio's own."""
+    if metric.kind == "ratio":
+        return 1.05, 1.10
+    if metric.kind == "count" or metric.minimum is None or metric.maximum is None:
+        return 0.0, 0.0
+    width = metric.maximum - metric.minimum
+    return (0.025 * width, 0.0625 * width) if metric.kind == "likert" else (0.02 * width, 0.05 * width)
+
+
+def _first(*values: float | None) -> float:
+    return next(value for value in values if value is not None)
+
+
+def gated_names(gate: GateSpec, metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """Return the metrics that may block, by the configured names or else by the default; ConfigError when nothing can be gated.
+
+    `metrics`: kinds as configured. By default: the metric of an outcome's name; else the checks of a case together; else the first
+    quality metric.
+    """
+    known = {metric.name: metric for metric in metrics}
+    binary = [metric.name for metric in metrics if metric.kind == "binary" and metric.direction != "none"]
+    if gate.metrics is not None:
+        return _named(gate.metrics, {*known, *([ALL_CHECKS] if binary else [])})
+    for name in (*OUTCOME_NAMES, ALL_CHECKS):
+        if name in known and known[name].direction != "none":
+            return (name,)
+    if binary:
+        return (binary[0],) if len(binary) == 1 else (ALL_CHECKS,)
+    for metric in metrics:
+        if metric.kind in {"score", "likert"} and metric.direction != "none":
+            return (metric.name,)
+    raise ConfigError(
+        Problem(
+            code="nothing_to_gate",
+            field="gate.metrics",
+            message="no evaluator yields a metric of quality that could be gated",
+            hint="add an evaluator with pass or fail, or name a metric under gate.metrics",
+        )  # fmt: skip
+    )
+
+
+def _named(names: Sequence[str], known: set[str]) -> tuple[str, ...]:
+    problems = []
+    for index, name in enumerate(names):
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            hint = (f"did you mean {near[0]}? " if near else "") + f"computed are: {', '.join(sorted(known)) or 'none'}"
+            message = f"no evaluator computes the metric {name!r}"
+            problems.append(Problem(code="unknown_metric", field=f"gate.metrics[{index}]", message=message, hint=hint))
+    if problems:
+        raise ConfigError(problems)
+    return tuple(dict.fromkeys(names))
