@@ -1,0 +1,118 @@
+"""exact_match: is the answer the reference, character for character?
+
+In: the answer's text and one or more references. Out: 1 when it equals one of them, else 0.
+Forgives line ends, edge blanks and the two spellings of composed characters, nothing else. Rules: the evaluators page, M365.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+from pydantic import Field
+from typing_extensions import override
+
+from ci_eval.domain.case import Case
+from ci_eval.domain.sample import Sample
+from ci_eval.domain.score import Metric, Score, scored
+from ci_eval.domain.template import parse_template
+from ci_eval.evaluators.base import EvaluatorContext, ZeroOneSpec
+from ci_eval.evaluators.inputs import Inputs, Unscorable, missing_everywhere, parse_inputs
+from ci_eval.evaluators.wording import quoted
+
+
+class ExactMatchSpec(ZeroOneSpec):
+    """The answer equals the reference."""
+
+    input_names: ClassVar[Mapping[str, str]] = {
+        "response": "response", "ground_truth": "ground_truth", "expected_response": "ground_truth",
+    }  # fmt: skip
+
+    kind: Literal["exact_match"] = "exact_match"
+    case_sensitive: bool = Field(default=True, description="false: Yes equals yes.")
+
+    @override
+    def metrics(self) -> tuple[Metric, ...]:
+        return (
+            Metric(
+                name=self.metric_name, evaluator=self.kind, kind="binary", threshold=1.0,
+                output_only=self.reads_output_only, fingerprint=self.fingerprint,
+            ),
+        )  # fmt: skip
+
+    @override
+    def build(self, context: EvaluatorContext) -> ExactMatch:
+        return ExactMatch(
+            metric=self.metrics()[0],
+            case_sensitive=self.case_sensitive,
+            inputs=parse_inputs(self.inputs, self.input_names, context.readers),
+        )
+
+    @override
+    def advice(self) -> tuple[str, ...]:
+        if "case_sensitive" in self.model_fields_set:
+            return ()
+        return ("case_sensitive is not set: Yes and yes are different answers; write true or false so that readers know",)
+
+    @override
+    def unusable(self, cases: Sequence[Case]) -> str | None:
+        written = self.inputs.get("ground_truth") or self.inputs.get("expected_response")
+        template = parse_template(written) if written else None
+        return missing_everywhere("ground_truth", template, cases, lambda case: case.ground_truths)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactMatch:
+    """Compares one answer with its references."""
+
+    metric: Metric
+    case_sensitive: bool
+    inputs: Inputs
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The one metric."""
+        return (self.metric,)
+
+    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+        """Score 1 when the answer equals any of the references."""
+        try:
+            references = self.inputs.references(case, sample)
+            response = self.inputs.response_text(case, sample)
+        except Unscorable as why:
+            return why.scores(self.metrics)
+        answer = _settled(response)
+        wanted = [_settled(reference) for reference in references]
+        if answer in wanted:
+            return (scored(self.metric, 1.0, f"the answer equals {_which(wanted, wanted.index(answer))}"),)
+        uncased = [_uncased(reference) for reference in wanted]
+        if _uncased(answer) in uncased:
+            which = _which(wanted, uncased.index(_uncased(answer)))
+            if self.case_sensitive:
+                reason = f"the answer differs from {which} in upper and lower case only; case_sensitive: false would pass it"
+                return (scored(self.metric, 0.0, reason),)
+            reason = f"the answer equals {which} but for upper and lower case, which case_sensitive: false ignores"
+            return (scored(self.metric, 1.0, reason),)
+        return (scored(self.metric, 0.0, _unequal(answer, wanted)),)
+
+
+def _settled(text: str) -> str:
+    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+
+
+def _uncased(text: str) -> str:
+    return unicodedata.normalize("NFC", text.casefold())  # casefold may take composed characters apart
+
+
+def _which(references: Sequence[str], at: int) -> str:
+    return "the reference" if len(references) == 1 else f"reference {at + 1} of {len(references)}"
+
+
+def _unequal(answer: str, references: Sequence[str]) -> str:
+    if not answer:
+        return f"the agent returned an empty answer; expected {quoted(references[0])}"
+    if len(references) > 1:
+        return f"{quoted(answer)} equals none of the {len(references)} references, the first of which is {quoted(references[0])}"
+    return f"expected {quoted(references[0])}, found {quoted(answer)}"
