@@ -116,7 +116,9 @@ class Conversation:
 
 def calls_in(messages: tuple[Message, ...]) -> tuple[ToolCall, ...]:
     """Return the tool calls of assistant messages in order."""
-    return tuple(part for message in messages for part in message.parts if isinstance(part, ToolCall))
+    return tuple(
+        part for message in messages if message.role == "assistant" for part in message.parts if isinstance(part, ToolCall)
+    )
 
 
 def final_text(messages: tuple[Message, ...]) -> str | None:

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from ci_eval.domain.json_text import shown_name
 from ci_eval.domain.notice import Notice
 
 Purpose: TypeAlias = Literal["dataset", "outputs"]
@@ -26,6 +27,7 @@ ROLE_NAMES: Mapping[str, tuple[str, ...]] = {
         "response", "answer", "output", "actual_output", "actual_response", "agent_response", "completion", "prediction",
         "model_output", "output_text", "outputs",
     ),
+    "output_items": ("output_items",),
     "ground_truth": (
         "ground_truth", "ground_truths", "expected_response", "expected_output", "expected_answer", "expected_outcome",
         "expected", "reference", "reference_answer", "reference_outputs", "target", "ideal", "gold",
@@ -88,46 +90,52 @@ def role_of(name: str) -> str | None:
 
 
 def unwrap(row: Mapping[str, object]) -> dict[str, object]:
-    """Lift the members of `{"item": …, "sample": …}` and `{"inputs": …}` to the top; later wrappers do not overwrite."""
+    """Lift the members of `{"item": …, "sample": …}` and `{"inputs": …, "outputs": …}`; a name at the top is never overwritten."""
+    wrappers = {"item", "sample", "inputs"} | ({"outputs"} if isinstance(row.get("inputs"), Mapping) else set())
     lifted: dict[str, object] = {}
     for key, value in row.items():
-        if key in ("item", "sample", "inputs") and isinstance(value, Mapping):
+        if key in wrappers and isinstance(value, Mapping):
             for inner, inner_value in value.items():
-                lifted.setdefault(inner, inner_value)
+                if inner not in row:
+                    lifted.setdefault(inner, inner_value)
         else:
-            lifted.setdefault(key, value)
+            lifted[key] = value
     return lifted
 
 
-def read_roles(row: Mapping[str, object], *, purpose: Purpose) -> Roles:
-    """Sort a row's columns into roles; an exact name beats a normalised one, an earlier name of the table a later one."""
+def read_roles(row: Mapping[str, object], *, purpose: Purpose, given: Mapping[str, object] | None = None) -> Roles:
+    """Sort a row's columns into roles; an earlier name of the table beats a later one, an exact spelling a normalised one.
+
+    Roles in `given` (the user's own mapping) are taken from there and nowhere else; a null there means "not in this row".
+    """
     fields = unwrap(row)
+    columns, notices = _columns_by_role(fields, skip=given or {})
+    values = {role: fields[column] for role, column in columns.items()}
+    for role, value in (given or {}).items():
+        if not _is_absent(value, role):
+            values[role], columns[role] = value, role
+    if not (given and {"response", "ground_truth"} & given.keys()):
+        _settle_answer(values, columns, purpose, notices, beside_inputs="inputs" in row)
+    if "id" not in (given or {}):
+        _settle_id(values, columns, fields)
+    return Roles(values=values, columns=columns, fields=fields, notices=tuple(notices))
+
+
+def _columns_by_role(fields: Mapping[str, object], *, skip: Mapping[str, object]) -> tuple[dict[str, str], list[Notice]]:
+    """Find the best column of each role, and tell about every choice."""
     best: dict[str, tuple[int, int, str]] = {}
     notices: list[Notice] = []
-    for column in fields:
+    for column, value in fields.items():
         name = normalised_name(column)
-        found = _ROLE_OF.get(name)
-        if found is None or _is_absent(fields[column], found[0]):
+        role, rank = _ROLE_OF.get(name, (None, 0))
+        if role is None or role in skip or _is_absent(value, role):
             continue
-        role, rank = found
         candidate = (rank, 0 if column == name else 1, column)
-        rival = best.get(role)
-        if rival is not None:
-            chosen, other = (candidate, rival) if candidate < rival else (rival, candidate)
-            notices.append(
-                Notice(
-                    code="role_chosen",
-                    message=f"{chosen[2]} is taken as {role}; {other[2]} means the same and is left as a plain field",
-                )
-            )
-            best[role] = chosen
-        else:
-            best[role] = candidate
-    columns = {role: column for role, (_, _, column) in best.items()}
-    values = {role: fields[column] for role, column in columns.items()}
-    _settle_answer(values, columns, fields, purpose, notices)
-    _settle_id(values, columns, fields)
-    return Roles(values=values, columns=columns, fields=fields, notices=tuple(notices))
+        chosen, other = sorted((candidate, best[role])) if role in best else (candidate, None)
+        best[role] = chosen
+        if other is not None:
+            notices.append(_choice(f"{shown_name(chosen[2])} is taken as {role}; {shown_name(other[2])} stays a plain field"))
+    return {role: column for role, (_, _, column) in best.items()}, notices
 
 
 def _is_absent(value: object, role: str) -> bool:
@@ -138,16 +146,21 @@ def _is_absent(value: object, role: str) -> bool:
 
 
 def _settle_answer(
-    values: dict[str, object], columns: dict[str, str], fields: Mapping[str, object], purpose: Purpose, notices: list[Notice]
+    values: dict[str, object], columns: dict[str, str], purpose: Purpose, notices: list[Notice], *, beside_inputs: bool
 ) -> None:
-    """In a dataset, a lone `answer` or `output` (or `outputs` beside `inputs`) is the reference, not a response."""
+    """Without a ground truth, `answer` and `output` (and `outputs` beside `inputs`) are the reference of a dataset."""
     column = columns.get("response")
-    if purpose != "dataset" or column is None or "ground_truth" in values:
+    if column is None or "ground_truth" in values:
         return
-    if normalised_name(column) in ("answer", "output", "outputs"):
+    name = normalised_name(column)
+    if name not in ("answer", "output", "outputs") or (name == "outputs" and not beside_inputs):
+        return
+    if purpose == "dataset":
         values["ground_truth"] = values.pop("response")
         columns["ground_truth"] = columns.pop("response")
-        notices.append(Notice(code="role_chosen", message=f"{column} of the dataset is taken as ground_truth"))
+    notices.append(
+        _choice(f"{shown_name(column)} is taken as {'ground_truth, as in any dataset' if purpose == 'dataset' else 'response'}")
+    )
 
 
 def _settle_id(values: dict[str, object], columns: dict[str, str], fields: Mapping[str, object]) -> None:
@@ -156,6 +169,11 @@ def _settle_id(values: dict[str, object], columns: dict[str, str], fields: Mappi
         return
     for holder in ("metadata", "extensions"):
         inner = fields.get(holder)
-        if isinstance(inner, Mapping) and inner.get("id") is not None:
-            values["id"], columns["id"] = inner["id"], f"{holder}.id"
+        found = inner.get("id") if isinstance(inner, Mapping) else fields.get(f"{holder}.id")
+        if found is not None:
+            values["id"], columns["id"] = found, f"{holder}.id"
             return
+
+
+def _choice(message: str) -> Notice:
+    return Notice(code="role_chosen", message=message)

@@ -6,13 +6,13 @@ Pure; a value put in is never scanned again. Source: the formats page, sections 
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ci_eval.domain.canonical import canonical_json
+from ci_eval.domain.json_text import JsonError, parse_json, quoted
 from ci_eval.domain.readers import Unreadable
 
 
@@ -32,7 +32,8 @@ _PEER_FORMS = (
     (re.compile(r"\{\{\s*item\.sample\."), "{{sample."),
 )
 _NAME = re.compile(r"[^.\[\]{}\"'\s]+")
-_STEP = re.compile(r"""\.(?P<name>[^.\[\]{}"'\s]+)|\[(?P<index>-?\d+)\]|\["(?P<key>(?:[^"\\]|\\.)*)"\]""")
+_INDEX = re.compile(r"[0-9]{1,9}")
+_STEP = re.compile(r"""\.(?P<name>[^.\[\]{}"'\s]+)|\[(?P<index>-?[0-9]{1,9})\]|\["(?P<key>(?:[^"\\]|\\.)*)"\]""")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,14 +58,19 @@ class Template:
         """The paths in it, as written."""
         return tuple(piece.written for piece in self.pieces if isinstance(piece, Placeholder))
 
-    def fill(self, *, item: Mapping[str, object], sample: Mapping[str, object]) -> object:
-        """Return the value itself for a lone placeholder (or MISSING), else the text with every value put in."""
-        roots: Mapping[str, object] = {"item": item, "sample": sample}
+    def fill(
+        self, *, item: Mapping[str, object], sample: Mapping[str, object], inputs: Mapping[str, object] | None = None
+    ) -> object:
+        """Return the value itself for a lone placeholder (or MISSING), else the text with every value put in.
+
+        `inputs` are the values of the further roots that the template was parsed with (`{{query}}` of a judge prompt).
+        """
+        roots: Mapping[str, object] = {**(inputs or {}), "item": item, "sample": sample}
         whole = [piece for piece in self.pieces if isinstance(piece, Placeholder) or piece.strip()]
         if len(whole) == 1 and isinstance(whole[0], Placeholder):
-            return _follow(roots[whole[0].root], whole[0].steps)
+            return _follow(roots.get(whole[0].root), whole[0].steps)
         return "".join(
-            piece if isinstance(piece, str) else _as_text(_follow(roots[piece.root], piece.steps)) for piece in self.pieces
+            piece if isinstance(piece, str) else _as_text(_follow(roots.get(piece.root), piece.steps)) for piece in self.pieces
         )
 
 
@@ -75,25 +81,22 @@ def parse_template(written: str, *, roots: Sequence[str] = ("item", "sample")) -
         text = form.sub(ours, text)
     pieces: list[str | Placeholder] = []
     position = 0
-    literal = ""
-    while position < len(text):
-        if text.startswith("\\{{", position):
-            literal, position = literal + "{{", position + 3
-        elif text.startswith("{{", position):
-            end = _close_of(text, position)
-            if end < 0:
-                raise Unreadable(
-                    "mapping_syntax", f"the placeholder at position {position} is never closed with }}}}: {written!r}"
-                )
-            if literal:
-                pieces.append(literal)
-                literal = ""
-            pieces.append(_parse_path(text[position + 2 : end].strip(), written, position, roots))
-            position = end + 2
-        else:
-            literal, position = literal + text[position], position + 1
-    if literal or not pieces:
-        pieces.append(literal)
+    while (opening := text.find("{{", position)) >= 0:
+        if opening > position and text[opening - 1] == "\\":
+            pieces.append(text[position : opening - 1] + "{{")
+            position = opening + 2
+            continue
+        closing = _close_of(text, opening)
+        if closing < 0:
+            raise Unreadable(
+                "mapping_syntax", f"the placeholder at position {opening} is never closed with }}}}: {quoted(written)}"
+            )
+        if opening > position:
+            pieces.append(text[position:opening])
+        pieces.append(_parse_path(text[opening + 2 : closing].strip(), written, opening, roots))
+        position = closing + 2
+    if position < len(text) or not pieces:
+        pieces.append(text[position:])
     return Template(written=written, pieces=tuple(pieces))
 
 
@@ -116,7 +119,8 @@ def _parse_path(path: str, written: str, position: int, roots: Sequence[str]) ->
     root = _NAME.match(path)
     if root is None:
         raise Unreadable(
-            "mapping_syntax", f"a path such as item.query was expected at position {position}, found {path!r} in {written!r}"
+            "mapping_syntax",
+            f"a path such as item.query was expected at position {position}, found {quoted(path)} in {quoted(written)}",
         )
     steps: list[tuple[Step, bool]] = []
     at = root.end()
@@ -124,7 +128,7 @@ def _parse_path(path: str, written: str, position: int, roots: Sequence[str]) ->
         step = _STEP.match(path, at)
         if step is None:
             raise Unreadable(
-                "mapping_syntax", f"unexpected {path[at:]!r} in the path {path!r} at position {position}; "
+                "mapping_syntax", f"unexpected {quoted(path[at:])} in the path {quoted(path)} at position {position}; "
                 'write .name, [0] or ["a key"]'
             )  # fmt: skip
         if step["name"] is not None:
@@ -136,7 +140,7 @@ def _parse_path(path: str, written: str, position: int, roots: Sequence[str]) ->
         at = step.end()
     if root.group() not in roots:
         raise Unreadable(
-            "mapping_root", f"{root.group()!r} is no root of a path (position {position} in {written!r}); "
+            "mapping_root", f"{quoted(root.group())} is no root of a path (position {position} in {quoted(written)}); "
             f"known: {', '.join(roots)}"
         )  # fmt: skip
     return Placeholder(root=root.group(), steps=tuple(steps), written=path)
@@ -155,7 +159,7 @@ def _follow(value: object, steps: tuple[tuple[Step, bool], ...]) -> object:
                 return MISSING
             value, position = value[key], position + used
         elif isinstance(value, Sequence) and not isinstance(value, str):
-            index = step if isinstance(step, int) else int(step) if step.isdigit() else None
+            index = step if isinstance(step, int) else int(step) if _INDEX.fullmatch(step) else None
             if index is None or not -len(value) <= index < len(value):
                 return MISSING
             value, position = value[index], position + 1
@@ -180,8 +184,8 @@ def _longest_key(value: Mapping[str, object], steps: tuple[tuple[Step, bool], ..
 
 def _decoded(text: str) -> object:
     try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
+        value = parse_json(text)
+    except JsonError:
         return text
     return value if isinstance(value, (dict, list)) else text
 
