@@ -43,4 +43,5 @@ def _call_message(call: Call, number: int) -> dict[str, object]:
 
 
 def _result_message(result: dict[str, object], number: int) -> dict[str, object]:
-    return {"role": "tool", "tool_call_id": f"call_{number}", "content": json.dumps(result)}
+    refused = "error" in result
+    return {"role": "tool", "tool_call_id": f"call_{number}", "content": json.dumps(result), "is_error": refused}
