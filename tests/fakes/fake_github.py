@@ -29,6 +29,8 @@ By hand or beside a container:
 
 `--state FILE` is rewritten after every request; GET /_state returns the same.
 """
+
+# ruff: noqa: N815, PLR0912, PLR0917
 from __future__ import annotations
 
 import argparse
@@ -41,7 +43,7 @@ import re
 import threading
 import urllib.parse
 import zipfile
-from datetime import datetime, timezone
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
@@ -50,9 +52,14 @@ import jsonschema
 SLICE = Path(__file__).resolve().parent / "github-openapi-slice.json"
 DOCS = "https://docs.github.com/rest"
 # which GITHUB_TOKEN permission each part of the API asks for
-SCOPES = [(r"/issues/", "issues"), (r"/check-runs", "checks"), (r"/status(es)?(/|$)", "statuses"),
-          (r"/pulls(/|$)", "pull-requests"), (r"/actions/", "actions"),
-          (r"/(git|contents|commits|compare|branches)/", "contents")]
+SCOPES = [
+    (r"/issues/", "issues"),
+    (r"/check-runs", "checks"),
+    (r"/status(es)?(/|$)", "statuses"),
+    (r"/pulls(/|$)", "pull-requests"),
+    (r"/actions/", "actions"),
+    (r"/(git|contents|commits|compare|branches)/", "contents"),
+]
 
 
 class Refused(Exception):
@@ -65,17 +72,26 @@ class Refused(Exception):
 
 
 def now():
-    return datetime.now(timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ")
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
 def invalid(resource, field, message, code="custom"):
-    return Refused(422, "Validation Failed",
-                   [{"resource": resource, "code": code, "field": field, "message": message}])
+    return Refused(422, "Validation Failed", [{"resource": resource, "code": code, "field": field, "message": message}])
 
 
 class FakeGitHub:
-    def __init__(self, repo="octo/agent", token="ghs_fake", login="github-actions[bot]",
-                 host="127.0.0.1", port=0, prefix="", slice_path=SLICE, state_file=None, visible_host=None):
+    def __init__(
+        self,
+        repo="octo/agent",
+        token="ghs_fake",
+        login="github-actions[bot]",
+        host="127.0.0.1",
+        port=0,
+        prefix="",
+        slice_path=SLICE,
+        state_file=None,
+        visible_host=None,
+    ):
         spec = json.loads(Path(slice_path).read_text(encoding="utf-8"))
         self.defs, self.operations = spec["$defs"], []
         for op in spec["operations"]:
@@ -85,8 +101,7 @@ class FakeGitHub:
             pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/]+)", pattern)
             self.operations.append((op["method"], re.compile(pattern + "$"), op))
         self.repo, self.token, self.login, self.prefix = repo, token, login, prefix
-        self.permissions = {name: "write" for name in
-                            ("actions", "checks", "contents", "issues", "pull-requests", "statuses")}
+        self.permissions = dict.fromkeys(("actions", "checks", "contents", "issues", "pull-requests", "statuses"), "write")
         self.comments, self.pulls, self.check_runs, self.artifacts, self.runs = {}, {}, {}, {}, {}
         self.annotations, self.statuses, self.objects, self.refs, self.labels = {}, {}, {}, {}, {}
         self.merge_bases, self.files, self.roles, self.minimized = {}, {}, {}, []
@@ -96,12 +111,14 @@ class FakeGitHub:
 
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
+            disable_nagle_algorithm = True  # head and body are two writes; without this each answer waits for 40 ms
 
             def log_message(self, *_):
                 pass
 
             def _serve(self):
                 outer._serve(self)
+
             do_GET = do_POST = do_PATCH = do_PUT = do_DELETE = _serve
 
         self._server = ThreadingHTTPServer((host, port), Handler)
@@ -121,28 +138,70 @@ class FakeGitHub:
         self._server.server_close()
 
     def state(self):
-        return {"comments": self.comments, "check_runs": self.check_runs, "annotations": self.annotations,
-                "statuses": self.statuses, "labels": self.labels, "refs": self.refs, "minimized": self.minimized,
-                "log": self.log, "violations": self.violations}
+        return {
+            "comments": self.comments,
+            "check_runs": self.check_runs,
+            "annotations": self.annotations,
+            "statuses": self.statuses,
+            "labels": self.labels,
+            "refs": self.refs,
+            "minimized": self.minimized,
+            "log": self.log,
+            "violations": self.violations,
+        }
 
     # ------------------------------------------------------- what tests set up
     def fail(self, method, path, status=502, times=1, headers=None, body=None, drop=False, after=False):
         """Make the next `times` matching requests fail; drop=True cuts the connection,
         after=True first carries the request out (the answer is lost, the change stays)."""
-        self.faults.append({"method": method, "path": re.compile(path), "status": status, "times": times,
-                            "headers": headers or {}, "drop": drop, "after": after,
-                            "body": body or {"message": "Server Error", "documentation_url": DOCS}})
+        self.faults.append(
+            {
+                "method": method,
+                "path": re.compile(path),
+                "status": status,
+                "times": times,
+                "headers": headers or {},
+                "drop": drop,
+                "after": after,
+                "body": body or {"message": "Server Error", "documentation_url": DOCS},
+            }
+        )
 
     def secondary_limit(self, method, path, times=1, retry_after="1"):
-        self.fail(method, path, 403, times, {"Retry-After": retry_after} if retry_after else {},
-                  {"message": "You have exceeded a secondary rate limit. Please wait a few minutes "
-                              "before you try again.", "documentation_url": DOCS})
+        self.fail(
+            method,
+            path,
+            403,
+            times,
+            {"Retry-After": retry_after} if retry_after else {},
+            {
+                "message": "You have exceeded a secondary rate limit. Please wait a few minutes before you try again.",
+                "documentation_url": DOCS,
+            },
+        )
 
-    def add_pull(self, number, head_sha, base_sha, head_ref="feature", base_ref="main",
-                 head_repo=None, state="open", title="A change", merged=False):
+    def add_pull(
+        self,
+        number,
+        head_sha,
+        base_sha,
+        head_ref="feature",
+        base_ref="main",
+        head_repo=None,
+        state="open",
+        title="A change",
+        merged=False,
+    ):
         pull = self._template("pulls/get")
-        pull.update(number=number, state=state, title=title, merged=merged, requested_teams=[],
-                    url=f"{self._api}/pulls/{number}", issue_url=f"{self._api}/issues/{number}")
+        pull.update(
+            number=number,
+            state=state,
+            title=title,
+            merged=merged,
+            requested_teams=[],
+            url=f"{self._api}/pulls/{number}",
+            issue_url=f"{self._api}/issues/{number}",
+        )
         owner = (head_repo or self.repo).split("/")[0]
         pull["head"].update(sha=head_sha, ref=head_ref, label=f"{owner}:{head_ref}")
         pull["base"].update(sha=base_sha, ref=base_ref, label=f"{self.repo.split('/')[0]}:{base_ref}")
@@ -153,20 +212,42 @@ class FakeGitHub:
     def add_comment(self, number, body, login="someone", user_type="User", created=None):
         comment = self._template("issues/create-comment", "201")
         ident = self._next()
-        comment.update(id=ident, node_id=f"IC_{ident}", body=body, created_at=created or now(),
-                       updated_at=created or now(), url=f"{self._api}/issues/comments/{ident}",
-                       issue_url=f"{self._api}/issues/{number}",
-                       html_url=f"https://github.com/{self.repo}/pull/{number}#issuecomment-{ident}")
+        comment.update(
+            id=ident,
+            node_id=f"IC_{ident}",
+            body=body,
+            created_at=created or now(),
+            updated_at=created or now(),
+            url=f"{self._api}/issues/comments/{ident}",
+            issue_url=f"{self._api}/issues/{number}",
+            html_url=f"https://github.com/{self.repo}/pull/{number}#issuecomment-{ident}",
+        )
         comment["user"].update(login=login, type=user_type)
         self.comments[ident] = comment
         return comment
 
-    def add_run(self, run_id, head_sha, head_branch="feature", event="pull_request", head_repo=None,
-                conclusion="success", pull_requests=()):
+    def add_run(
+        self,
+        run_id,
+        head_sha,
+        head_branch="feature",
+        event="pull_request",
+        head_repo=None,
+        conclusion="success",
+        pull_requests=(),
+    ):
         run = self._template("actions/get-workflow-run")
-        run.update(id=run_id, head_sha=head_sha, head_branch=head_branch, event=event, status="completed",
-                   conclusion=conclusion, pull_requests=list(pull_requests), url=f"{self._api}/actions/runs/{run_id}",
-                   artifacts_url=f"{self._api}/actions/runs/{run_id}/artifacts")
+        run.update(
+            id=run_id,
+            head_sha=head_sha,
+            head_branch=head_branch,
+            event=event,
+            status="completed",
+            conclusion=conclusion,
+            pull_requests=list(pull_requests),
+            url=f"{self._api}/actions/runs/{run_id}",
+            artifacts_url=f"{self._api}/actions/runs/{run_id}/artifacts",
+        )
         run["head_repository"]["full_name"] = head_repo or self.repo
         run["head_repository"]["owner"]["login"] = (head_repo or self.repo).split("/")[0]
         self.runs[run_id] = run
@@ -180,9 +261,14 @@ class FakeGitHub:
                 archive.writestr(path, data)
         ident = self._next()
         item = copy.deepcopy(self._template("actions/list-workflow-run-artifacts")["artifacts"][0])
-        item.update(id=ident, name=name, expired=expired, size_in_bytes=len(buffer.getvalue()),
-                    url=f"{self._api}/actions/artifacts/{ident}",
-                    archive_download_url=f"{self._api}/actions/artifacts/{ident}/zip")
+        item.update(
+            id=ident,
+            name=name,
+            expired=expired,
+            size_in_bytes=len(buffer.getvalue()),
+            url=f"{self._api}/actions/artifacts/{ident}",
+            archive_download_url=f"{self._api}/actions/artifacts/{ident}/zip",
+        )
         item["workflow_run"]["id"] = run_id
         self.artifacts[ident] = {"json": item, "zip": buffer.getvalue()}
         return item
@@ -204,8 +290,7 @@ class FakeGitHub:
 
     def _errors(self, schema, value):
         checker = jsonschema.Draft202012Validator({**schema, "$defs": self.defs})
-        return [f"{'/'.join(map(str, e.absolute_path)) or '(top)'}: {e.message[:160]}"
-                for e in checker.iter_errors(value)]
+        return [f"{'/'.join(map(str, e.absolute_path)) or '(top)'}: {e.message[:160]}" for e in checker.iter_errors(value)]
 
     def _serve(self, http):
         length = int(http.headers.get("Content-Length") or 0)
@@ -223,8 +308,9 @@ class FakeGitHub:
                         return self._send(http, 401, {"message": "InvalidAuthenticationInfo"})
                     return self._send(http, 200, self.artifacts[int(path.rsplit("/", 1)[1])]["zip"], {}, "application/zip")
                 path = path.removeprefix(self.prefix)
-                fault = next((f for f in self.faults if f["times"] > 0 and f["method"] == http.command
-                              and f["path"].search(path)), None)
+                fault = next(
+                    (f for f in self.faults if f["times"] > 0 and f["method"] == http.command and f["path"].search(path)), None
+                )
                 if fault:
                     fault["times"] -= 1
                 if fault and not fault["after"]:
@@ -235,22 +321,35 @@ class FakeGitHub:
                         status, body, headers, drop = fault["status"], fault["body"], fault["headers"], True
             except Refused as refusal:
                 status, body, headers = refusal.status, refusal.body, refusal.headers
-            self.log.append({"method": http.command, "path": path, "query": query, "status": status,
-                             "body": json.loads(raw) if raw[:1] in (b"{", b"[") else None})
+            self.log.append(
+                {
+                    "method": http.command,
+                    "path": path,
+                    "query": query,
+                    "status": status,
+                    "body": json.loads(raw) if raw[:1] in (b"{", b"[") else None,
+                }
+            )
             if self._state_file:
                 Path(self._state_file).write_text(json.dumps(self.state(), indent=1), encoding="utf-8")
         if drop:
             http.close_connection = True
             http.connection.close()
-            return
+            return None
         self._send(http, status, body, headers)
+        return None
 
     def _send(self, http, status, body, headers=None, kind="application/json; charset=utf-8"):
         data = body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
         http.send_response(status)
-        for name, value in {"Content-Type": kind, "Content-Length": str(len(data)), "X-RateLimit-Limit": "1000",
-                            "X-RateLimit-Remaining": str(max(0, 1000 - len(self.log))),
-                            "X-RateLimit-Reset": "4102444800", **(headers or {})}.items():
+        for name, value in {
+            "Content-Type": kind,
+            "Content-Length": str(len(data)),
+            "X-RateLimit-Limit": "1000",
+            "X-RateLimit-Remaining": str(max(0, 1000 - len(self.log))),
+            "X-RateLimit-Reset": "4102444800",
+            **(headers or {}),
+        }.items():
             http.send_header(name, value)
         http.end_headers()
         http.wfile.write(data)
@@ -311,8 +410,13 @@ class FakeGitHub:
         status, answer, *rest = handler(args, query, body)
         headers = rest[0] if rest else {}
         entry = op["responses"].get(str(status))
-        problems = ([f"status {status} is not in the description"] if entry is None else
-                    self._errors(entry["schema"], answer) if "schema" in entry and answer is not None else [])
+        problems = (
+            [f"status {status} is not in the description"]
+            if entry is None
+            else self._errors(entry["schema"], answer)
+            if "schema" in entry and answer is not None
+            else []
+        )
         if problems:
             self.violations.append(f"{method} {path}: the fake's own answer: {problems[:3]}")
             raise Refused(500, "fake_github answered out of schema: " + "; ".join(problems[:3]))
@@ -324,8 +428,7 @@ class FakeGitHub:
             have = "write"  # REAL: either permission opens the comments of a pull request
         if have == "none" or (method != "GET" and have != "write"):
             need = f"{scope.replace('-', '_')}={'read' if method == 'GET' else 'write'}"
-            raise Refused(403, "Resource not accessible by integration",
-                          headers={"X-Accepted-GitHub-Permissions": need})
+            raise Refused(403, "Resource not accessible by integration", headers={"X-Accepted-GitHub-Permissions": need})
 
     def _page(self, items, query, path, wrap=None):
         size, page = min(int(query.get("per_page", 30)), 100), int(query.get("page", 1))
@@ -335,7 +438,7 @@ class FakeGitHub:
         if page < last:
             for rel, number in (("next", page + 1), ("last", last)):
                 links.append(f'<{self.url}{path}?{urllib.parse.urlencode({**keep, "page": number})}>; rel="{rel}"')
-        cut = items[(page - 1) * size:page * size]
+        cut = items[(page - 1) * size : page * size]
         return 200, ({"total_count": len(items), wrap: cut} if wrap else cut), {"Link": ", ".join(links)} if links else {}
 
     def _get(self, table, key):
@@ -396,15 +499,36 @@ class FakeGitHub:
     def do_issues_get(self, args, query, body):
         number = int(args["issue_number"])
         pull = self._get(self.pulls, number)
-        return 200, {"id": number, "node_id": f"I_{number}", "number": number, "title": pull["title"], "body": None,
-                     "state": pull["state"], "user": pull["user"], "labels": [], "assignee": None, "milestone": None,
-                     "locked": False, "comments": len(self._pull_comments(number)), "closed_at": None,
-                     "created_at": pull["created_at"], "updated_at": pull["updated_at"], "html_url": pull["html_url"],
-                     "author_association": "CONTRIBUTOR", "url": pull["issue_url"], "repository_url": self._api,
-                     "labels_url": pull["issue_url"] + "/labels{/name}", "comments_url": pull["issue_url"] + "/comments",
-                     "events_url": pull["issue_url"] + "/events", "pull_request": {
-                         "url": pull["url"], "html_url": pull["html_url"], "diff_url": pull["diff_url"],
-                         "patch_url": pull["patch_url"]}}
+        return 200, {
+            "id": number,
+            "node_id": f"I_{number}",
+            "number": number,
+            "title": pull["title"],
+            "body": None,
+            "state": pull["state"],
+            "user": pull["user"],
+            "labels": [],
+            "assignee": None,
+            "milestone": None,
+            "locked": False,
+            "comments": len(self._pull_comments(number)),
+            "closed_at": None,
+            "created_at": pull["created_at"],
+            "updated_at": pull["updated_at"],
+            "html_url": pull["html_url"],
+            "author_association": "CONTRIBUTOR",
+            "url": pull["issue_url"],
+            "repository_url": self._api,
+            "labels_url": pull["issue_url"] + "/labels{/name}",
+            "comments_url": pull["issue_url"] + "/comments",
+            "events_url": pull["issue_url"] + "/events",
+            "pull_request": {
+                "url": pull["url"],
+                "html_url": pull["html_url"],
+                "diff_url": pull["diff_url"],
+                "patch_url": pull["patch_url"],
+            },
+        }
 
     # ------------------------------------------------------- checks, statuses
     def _check_output(self, output):
@@ -423,8 +547,11 @@ class FakeGitHub:
         self._check_output(output)
         self.annotations.setdefault(run["id"], []).extend(output.pop("annotations", None) or [])
         output.pop("images", None)
-        run["output"].update(output, annotations_count=len(self.annotations[run["id"]]),
-                             annotations_url=f"{self._api}/check-runs/{run['id']}/annotations")
+        run["output"].update(
+            output,
+            annotations_count=len(self.annotations[run["id"]]),
+            annotations_url=f"{self._api}/check-runs/{run['id']}/annotations",
+        )
         for key in ("name", "head_sha", "details_url", "external_id", "status", "conclusion", "started_at", "completed_at"):
             if key in body:
                 run[key] = body[key]
@@ -435,10 +562,17 @@ class FakeGitHub:
     def do_checks_create(self, args, query, body):
         run = self._template("checks/create", "201")
         run["id"] = self._next()
-        run.update(status="queued", conclusion=None, completed_at=None, started_at=now(), pull_requests=[],
-                   external_id="", url=f"{self._api}/check-runs/{run['id']}",
-                   html_url=f"https://github.com/{self.repo}/runs/{run['id']}",
-                   output={"title": None, "summary": None, "text": None, "annotations_count": 0, "annotations_url": ""})
+        run.update(
+            status="queued",
+            conclusion=None,
+            completed_at=None,
+            started_at=now(),
+            pull_requests=[],
+            external_id="",
+            url=f"{self._api}/check-runs/{run['id']}",
+            html_url=f"https://github.com/{self.repo}/runs/{run['id']}",
+            output={"title": None, "summary": None, "text": None, "annotations_count": 0, "annotations_url": ""},
+        )
         if body.get("status") == "completed" and not body.get("conclusion"):
             raise Refused(422, "Invalid request.\n\nMissing conclusion")
         self._apply_check(run, body)
@@ -452,38 +586,69 @@ class FakeGitHub:
         return 200, self._get(self.check_runs, int(args["check_run_id"]))
 
     def do_checks_list_annotations(self, args, query, body):
-        notes = [{"start_column": None, "end_column": None, "title": None, "raw_details": None,
-                  "blob_href": "https://github.com/x", **n} for n in self.annotations.get(int(args["check_run_id"]), [])]
+        notes = [
+            {
+                "start_column": None,
+                "end_column": None,
+                "title": None,
+                "raw_details": None,
+                "blob_href": "https://github.com/x",
+                **n,
+            }
+            for n in self.annotations.get(int(args["check_run_id"]), [])
+        ]
         return self._page(notes, query, f"/repos/{self.repo}/check-runs/{args['check_run_id']}/annotations")
 
     def do_checks_list_for_ref(self, args, query, body):
-        runs = [r for r in self.check_runs.values() if r["head_sha"] == self._resolve(args["ref"])
-                and query.get("check_name", r["name"]) == r["name"]]
+        runs = [
+            r
+            for r in self.check_runs.values()
+            if r["head_sha"] == self._resolve(args["ref"]) and query.get("check_name", r["name"]) == r["name"]
+        ]
         return self._page(runs, query, f"/repos/{self.repo}/commits/{args['ref']}/check-runs", "check_runs")
 
     def do_repos_create_commit_status(self, args, query, body):
         if len(body.get("description") or "") > 140:  # REAL
             raise invalid("Status", "description", "description is too long (maximum is 140 characters)")
         status = self._template("repos/create-commit-status", "201")
-        status.update({k: body.get(k) for k in ("state", "description", "target_url")},
-                      id=self._next(), context=body.get("context", "default"), created_at=now(), updated_at=now())
+        status.update(
+            {k: body.get(k) for k in ("state", "description", "target_url")},
+            id=self._next(),
+            context=body.get("context", "default"),
+            created_at=now(),
+            updated_at=now(),
+        )
         self.statuses.setdefault(args["sha"], []).insert(0, status)
         return 201, status
 
     def do_repos_list_commit_statuses_for_ref(self, args, query, body):
-        return self._page(self.statuses.get(self._resolve(args["ref"]), []), query,
-                          f"/repos/{self.repo}/commits/{args['ref']}/statuses")
+        return self._page(
+            self.statuses.get(self._resolve(args["ref"]), []), query, f"/repos/{self.repo}/commits/{args['ref']}/statuses"
+        )
 
     def do_repos_get_combined_status_for_ref(self, args, query, body):
         sha, latest = self._resolve(args["ref"]), {}
         for status in reversed(self.statuses.get(sha, [])):
             latest[status["context"]] = status
-        rows = [{"required": None, "avatar_url": None, **{k: s[k] for k in
-                ("url", "id", "node_id", "state", "description", "target_url", "context", "created_at", "updated_at")}} for s in latest.values()]
+        rows = [
+            {
+                "required": None,
+                "avatar_url": None,
+                **{
+                    k: s[k]
+                    for k in ("url", "id", "node_id", "state", "description", "target_url", "context", "created_at", "updated_at")
+                },
+            }
+            for s in latest.values()
+        ]
         bad = any(s["state"] in ("error", "failure") for s in rows)
         answer = self._template("repos/get-combined-status-for-ref")
-        answer.update(sha=sha, statuses=rows, total_count=len(rows),
-                      state="failure" if bad else "success" if rows and all(s["state"] == "success" for s in rows) else "pending")
+        answer.update(
+            sha=sha,
+            statuses=rows,
+            total_count=len(rows),
+            state="failure" if bad else "success" if rows and all(s["state"] == "success" for s in rows) else "pending",
+        )
         return 200, answer
 
     def do_repos_get_collaborator_permission_level(self, args, query, body):
@@ -502,10 +667,13 @@ class FakeGitHub:
         return {**simple, **{k: pull[k] for k in simple if k in pull}}
 
     def do_pulls_list(self, args, query, body):
-        found = [p for p in self.pulls.values()
-                 if query.get("state", "open") in ("all", p["state"])
-                 and query.get("head", p["head"]["label"]) == p["head"]["label"]
-                 and query.get("base", p["base"]["ref"]) == p["base"]["ref"]]
+        found = [
+            p
+            for p in self.pulls.values()
+            if query.get("state", "open") in ("all", p["state"])
+            and query.get("head", p["head"]["label"]) == p["head"]["label"]
+            and query.get("base", p["base"]["ref"]) == p["base"]["ref"]
+        ]
         return self._page([self._simple(p) for p in found], query, f"/repos/{self.repo}/pulls")
 
     def do_pulls_get(self, args, query, body):
@@ -513,15 +681,29 @@ class FakeGitHub:
 
     def do_repos_list_pull_requests_associated_with_commit(self, args, query, body):
         # REAL: a commit that lives only in a fork is not found here
-        found = [p for p in self.pulls.values() if p["head"]["sha"] == args["commit_sha"]
-                 and p["head"]["repo"]["full_name"] == self.repo]
+        found = [
+            p
+            for p in self.pulls.values()
+            if p["head"]["sha"] == args["commit_sha"] and p["head"]["repo"]["full_name"] == self.repo
+        ]
         return self._page([self._simple(p) for p in found], query, f"/repos/{self.repo}/commits/{args['commit_sha']}/pulls")
 
     def do_pulls_list_files(self, args, query, body):
         files = self.files.get(int(args["pull_number"]), [])
-        rows = [{"sha": "0" * 40, "filename": name, "status": "modified", "additions": 1, "deletions": 1, "changes": 2,
-                 "blob_url": "https://github.com/x", "raw_url": "https://github.com/x",
-                 "contents_url": f"{self._api}/contents/{name}"} for name in files]
+        rows = [
+            {
+                "sha": "0" * 40,
+                "filename": name,
+                "status": "modified",
+                "additions": 1,
+                "deletions": 1,
+                "changes": 2,
+                "blob_url": "https://github.com/x",
+                "raw_url": "https://github.com/x",
+                "contents_url": f"{self._api}/contents/{name}",
+            }
+            for name in files
+        ]
         return self._page(rows, query, f"/repos/{self.repo}/pulls/{args['pull_number']}/files")
 
     def do_repos_compare_commits_with_basehead(self, args, query, body):
@@ -545,21 +727,40 @@ class FakeGitHub:
         return 200, self._label_json(names)
 
     def _label_json(self, names):
-        return [{"id": n, "node_id": "L", "url": f"{self._api}/labels/{name}", "name": name, "description": None,
-                 "color": "ededed", "default": False} for n, name in enumerate(names)]
+        return [
+            {
+                "id": n,
+                "node_id": "L",
+                "url": f"{self._api}/labels/{name}",
+                "name": name,
+                "description": None,
+                "color": "ededed",
+                "default": False,
+            }
+            for n, name in enumerate(names)
+        ]
 
     # -------------------------------------------------------------- artifacts
     def do_actions_list_workflow_runs(self, args, query, body):
-        found = [r for r in self.runs.values() if query.get("head_sha", r["head_sha"]) == r["head_sha"]
-                 and query.get("branch", r["head_branch"]) == r["head_branch"] and query.get("event", r["event"]) == r["event"]]
+        found = [
+            r
+            for r in self.runs.values()
+            if query.get("head_sha", r["head_sha"]) == r["head_sha"]
+            and query.get("branch", r["head_branch"]) == r["head_branch"]
+            and query.get("event", r["event"]) == r["event"]
+        ]
         return self._page(found, query, f"/repos/{self.repo}/actions/workflows/{args['workflow_id']}/runs", "workflow_runs")
 
     def do_actions_get_workflow_run(self, args, query, body):
         return 200, self._get(self.runs, int(args["run_id"]))
 
     def do_actions_list_workflow_run_artifacts(self, args, query, body):
-        found = [a["json"] for a in self.artifacts.values() if a["json"]["workflow_run"]["id"] == int(args["run_id"])
-                 and query.get("name", a["json"]["name"]) == a["json"]["name"]]
+        found = [
+            a["json"]
+            for a in self.artifacts.values()
+            if a["json"]["workflow_run"]["id"] == int(args["run_id"])
+            and query.get("name", a["json"]["name"]) == a["json"]["name"]
+        ]
         return self._page(found, query, f"/repos/{self.repo}/actions/runs/{args['run_id']}/artifacts", "artifacts")
 
     def do_actions_list_artifacts_for_repo(self, args, query, body):
@@ -601,11 +802,18 @@ class FakeGitHub:
 
     def _git_commit(self, sha):
         data, api = self._object(sha, "commit"), f"{self.url}/repos/{self.repo}/git"
-        return {"sha": sha, "node_id": f"C_{sha[:8]}", "url": f"{api}/commits/{sha}", "author": data["author"],
-                "committer": data["author"], "message": data["message"], "html_url": f"https://github.com/{self.repo}/commit/{sha}",
-                "tree": {"sha": data["tree"], "url": f"{api}/trees/{data['tree']}"},
-                "parents": [{"sha": p, "url": f"{api}/commits/{p}", "html_url": "https://github.com/x"} for p in data["parents"]],
-                "verification": {"verified": False, "reason": "unsigned", "signature": None, "payload": None, "verified_at": None}}
+        return {
+            "sha": sha,
+            "node_id": f"C_{sha[:8]}",
+            "url": f"{api}/commits/{sha}",
+            "author": data["author"],
+            "committer": data["author"],
+            "message": data["message"],
+            "html_url": f"https://github.com/{self.repo}/commit/{sha}",
+            "tree": {"sha": data["tree"], "url": f"{api}/trees/{data['tree']}"},
+            "parents": [{"sha": p, "url": f"{api}/commits/{p}", "html_url": "https://github.com/x"} for p in data["parents"]],
+            "verification": {"verified": False, "reason": "unsigned", "signature": None, "payload": None, "verified_at": None},
+        }
 
     def _files(self, tree, base=""):
         for entry in self._object(tree, "tree"):
@@ -628,8 +836,12 @@ class FakeGitHub:
         return self._store("tree", sorted(here, key=lambda e: e["path"]))
 
     def _ref(self, name):
-        return {"ref": f"refs/{name}", "node_id": "R", "url": f"{self._api}/git/refs/{name}",
-                "object": {"type": "commit", "sha": self.refs[name], "url": f"{self._api}/git/commits/{self.refs[name]}"}}
+        return {
+            "ref": f"refs/{name}",
+            "node_id": "R",
+            "url": f"{self._api}/git/refs/{name}",
+            "object": {"type": "commit", "sha": self.refs[name], "url": f"{self._api}/git/commits/{self.refs[name]}"},
+        }
 
     def do_git_get_ref(self, args, query, body):
         self._get(self.refs, args["ref"])
@@ -668,13 +880,27 @@ class FakeGitHub:
 
     def do_git_get_blob(self, args, query, body):
         text = self._object(args["file_sha"], "blob")
-        return 200, {"sha": args["file_sha"], "node_id": "B", "size": len(base64.b64decode(text)), "encoding": "base64",
-                     "content": text, "url": f"{self._api}/git/blobs/{args['file_sha']}"}
+        return 200, {
+            "sha": args["file_sha"],
+            "node_id": "B",
+            "size": len(base64.b64decode(text)),
+            "encoding": "base64",
+            "content": text,
+            "url": f"{self._api}/git/blobs/{args['file_sha']}",
+        }
 
     def _tree_json(self, sha, recursive=False):
-        rows = ([{"path": n, "mode": "100644", "type": "blob", "sha": s} for n, s in self._files(sha)]
-                if recursive else self._object(sha, "tree"))
-        return {"sha": sha, "url": f"{self._api}/git/trees/{sha}", "truncated": False, "tree": [dict(r, url=f"{self._api}/git/{r['type']}s/{r['sha']}") for r in rows]}
+        rows = (
+            [{"path": n, "mode": "100644", "type": "blob", "sha": s} for n, s in self._files(sha)]
+            if recursive
+            else self._object(sha, "tree")
+        )
+        return {
+            "sha": sha,
+            "url": f"{self._api}/git/trees/{sha}",
+            "truncated": False,
+            "tree": [dict(r, url=f"{self._api}/git/{r['type']}s/{r['sha']}") for r in rows],
+        }
 
     def do_git_get_tree(self, args, query, body):
         sha = self._resolve(args["tree_sha"])
@@ -712,10 +938,25 @@ class FakeGitHub:
         files = dict(self._files(self._object(head, "commit")["tree"]))
         sha = self._get(files, args["path"])
         text, path = self._object(sha, "blob"), args["path"]
-        here, git, page = f"{self._api}/contents/{path}", f"{self._api}/git/blobs/{sha}", f"https://github.com/{self.repo}/blob/x/{path}"
-        return 200, {"type": "file", "encoding": "base64", "size": len(base64.b64decode(text)), "name": path.split("/")[-1],
-                     "path": path, "content": text, "sha": sha, "url": here, "git_url": git, "html_url": page,
-                     "download_url": page, "_links": {"git": git, "html": page, "self": here}}
+        here, git, page = (
+            f"{self._api}/contents/{path}",
+            f"{self._api}/git/blobs/{sha}",
+            f"https://github.com/{self.repo}/blob/x/{path}",
+        )
+        return 200, {
+            "type": "file",
+            "encoding": "base64",
+            "size": len(base64.b64decode(text)),
+            "name": path.split("/")[-1],
+            "path": path,
+            "content": text,
+            "sha": sha,
+            "url": here,
+            "git_url": git,
+            "html_url": page,
+            "download_url": page,
+            "_links": {"git": git, "html": page, "self": here},
+        }
 
     def do_repos_create_or_update_file_contents(self, args, query, body):
         branch = "heads/" + body.get("branch", "main")
@@ -747,11 +988,18 @@ def main():
     parser.add_argument("--read-only", action="store_true", help="the token of a pull request from a fork")
     parser.add_argument("--state", help="file rewritten with the whole state after every request")
     args = parser.parse_args()
-    fake = FakeGitHub(args.repo, args.token, host=args.host, port=args.port, prefix=args.prefix,
-                      state_file=args.state, visible_host=args.visible_host)
+    fake = FakeGitHub(
+        args.repo,
+        args.token,
+        host=args.host,
+        port=args.port,
+        prefix=args.prefix,
+        state_file=args.state,
+        visible_host=args.visible_host,
+    )
     fake.add_pull(args.pull, args.head_sha, args.base_sha)
     if args.read_only:
-        fake.permissions = {name: "read" for name in fake.permissions}
+        fake.permissions = dict.fromkeys(fake.permissions, "read")
     print(fake.url, flush=True)
     fake._server.serve_forever(0.05)
 
