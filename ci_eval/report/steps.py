@@ -1,0 +1,216 @@
+"""Put the steps of a case side by side: expected, baseline, candidate.
+
+In: expected actions and the trajectories of both arms. Out: aligned rows of short plain text; text from outside is not escaped yet.
+Pure. It shows, it doesn't judge: what a step is worth is the evaluator's business.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from difflib import SequenceMatcher
+from typing import Final, Literal, TypeAlias
+
+from ci_eval.domain.canonical import compact, json_equal
+from ci_eval.domain.case import ExpectedAction
+from ci_eval.domain.message import ToolCall
+from ci_eval.report.escape import one_line
+
+Mark: TypeAlias = Literal[" ", "-", "+", "!"]
+"""About the candidate's step: as it should be, lacking, additional, with other arguments."""
+
+MAX_STEPS: Final = 40
+NO_CALLS: Final = "(no calls)"
+_WIDTH_OF_TWO: Final = 44
+_WIDTH_OF_THREE: Final = 29
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepRow:
+    """One line: a step in each column, "" where there is none."""
+
+    mark: Mark
+    cells: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StepTable:
+    """The trajectories of one case."""
+
+    columns: tuple[str, ...]
+    rows: tuple[StepRow, ...]
+    left_out: int = 0
+    """Steps beyond the first 40 of the longest column."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Step:
+    """A step of any column."""
+
+    name: str
+    arguments: object | None
+    wanted: ExpectedAction | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Row:
+    """Steps that belong together; `reference` is the expected one, or the baseline's where nothing is expected."""
+
+    reference: _Step | None
+    baseline: _Step | None
+    candidate: _Step | None
+
+
+def align_steps(
+    expected: Sequence[ExpectedAction] | None, baseline: Sequence[ToolCall] | None, candidate: Sequence[ToolCall] | None
+) -> StepTable | None:
+    """Align what is known; None when the candidate's steps are unknown, or when there is nothing to hold against them."""
+    if candidate is None or (expected is None and baseline is None):
+        return None
+    if not (expected or baseline or candidate):
+        return None
+    wanted = None if expected is None else [_Step(name=one.name, arguments=one.arguments, wanted=one) for one in expected]
+    before = None if baseline is None else [_Step(name=call.name, arguments=call.arguments) for call in baseline]
+    after = [_Step(name=call.name, arguments=call.arguments) for call in candidate]
+    longest = max(len(steps) for steps in (wanted, before, after) if steps is not None)
+    columns = [title for title, steps in (("expected", wanted), ("baseline", before)) if steps is not None] + ["candidate"]
+    width = _WIDTH_OF_THREE if len(columns) == 3 else _WIDTH_OF_TWO
+    reference = wanted if wanted is not None else before or []
+    rows = [
+        _written(row, has_expected=wanted is not None, has_baseline=before is not None, width=width)
+        for row in _aligned(reference[:MAX_STEPS], (before or [])[:MAX_STEPS], after[:MAX_STEPS])
+    ]
+    return StepTable(columns=tuple(columns), rows=_with_empty_columns_named(rows), left_out=max(0, longest - MAX_STEPS))
+
+
+def draw(table: StepTable) -> str:
+    """Draw the rows as lines of a `diff` block; the first column is ours."""
+    lines = [StepRow(mark=" ", cells=table.columns), *table.rows]
+    widths = [max(len(line.cells[column]) for line in lines) for column in range(len(table.columns))]
+    drawn = [
+        f"{line.mark} " + "   ".join(cell.ljust(width) for cell, width in zip(line.cells, widths, strict=True)) for line in lines
+    ]
+    if table.left_out:
+        drawn.append(f"  … {table.left_out} more")
+    return "\n".join(line.rstrip() for line in drawn)
+
+
+def _aligned(reference: list[_Step], baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
+    """Walk along the reference; what has no partner stands before the next step that has one."""
+    of_baseline = _partners(reference, baseline)
+    of_candidate = _partners(reference, candidate)
+    rows: list[_Row] = []
+    next_baseline = next_candidate = 0
+    for position in range(len(reference) + 1):
+        own = reference[position] if position < len(reference) else None
+        in_baseline = of_baseline.get(position) if own else len(baseline)
+        in_candidate = of_candidate.get(position) if own else len(candidate)
+        if in_baseline is not None or in_candidate is not None:
+            extra_baseline = baseline[next_baseline : next_baseline if in_baseline is None else in_baseline]
+            extra_candidate = candidate[next_candidate : next_candidate if in_candidate is None else in_candidate]
+            rows += _unexpected(extra_baseline, extra_candidate)
+        if own:
+            rows.append(
+                _Row(
+                    reference=own,
+                    baseline=None if in_baseline is None else baseline[in_baseline],
+                    candidate=None if in_candidate is None else candidate[in_candidate],
+                )
+            )
+        next_baseline = next_baseline if in_baseline is None else in_baseline + 1
+        next_candidate = next_candidate if in_candidate is None else in_candidate + 1
+    return rows
+
+
+def _unexpected(baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
+    """Rows of steps that the reference does not have; the same step of both arms shares a row."""
+    partners = _partners(baseline, candidate)
+    rows: list[_Row] = []
+    done = 0
+    for position, step in enumerate(baseline):
+        partner = partners.get(position)
+        if partner is not None:
+            rows += [_Row(reference=None, baseline=None, candidate=extra) for extra in candidate[done:partner]]
+            done = partner + 1
+        rows.append(_Row(reference=None, baseline=step, candidate=None if partner is None else candidate[partner]))
+    return rows + [_Row(reference=None, baseline=None, candidate=extra) for extra in candidate[done:]]
+
+
+def _partners(left: list[_Step], right: list[_Step]) -> dict[int, int]:
+    """Position in `left` to position in `right`, by name, in order."""
+    matcher = SequenceMatcher(None, [step.name.strip() for step in left], [step.name.strip() for step in right], autojunk=False)
+    return {
+        block.a + offset: block.b + offset for block in matcher.get_matching_blocks() for offset in range(block.size)
+    }  # fmt: skip
+
+
+def _written(row: _Row, *, has_expected: bool, has_baseline: bool, width: int) -> StepRow:
+    mark = _mark(row)
+    steps = [row.reference] if has_expected else []
+    if has_baseline:
+        steps.append(row.baseline)
+    steps.append(row.candidate)
+    with_arguments = mark != " " or not _same_arguments(row)
+    return StepRow(
+        mark=mark, cells=tuple("" if step is None else _call(step, width, with_arguments=with_arguments) for step in steps)
+    )
+
+
+def _mark(row: _Row) -> Mark:
+    if row.reference is None:
+        return "+" if row.candidate else " "
+    if row.candidate is None:
+        return "-"
+    return " " if _satisfies(row.reference, row.candidate) else "!"
+
+
+def _satisfies(reference: _Step, step: _Step) -> bool:
+    if reference.wanted is None:
+        return json_equal(reference.arguments, step.arguments)
+    wanted = reference.wanted
+    if wanted.arguments is None or wanted.match == "name":
+        return True
+    if not isinstance(step.arguments, Mapping):
+        return False
+    if wanted.match == "exact" and wanted.arguments.keys() != step.arguments.keys():
+        return False
+    return all(
+        key in step.arguments and _same_value(value, step.arguments[key], as_text=wanted.text_values)
+        for key, value in wanted.arguments.items()
+    )
+
+
+def _same_value(left: object, right: object, *, as_text: bool) -> bool:
+    if json_equal(left, right):
+        return True
+    one_is_text = isinstance(left, str) != isinstance(right, str)
+    return as_text and one_is_text and (compact(left) == compact(right) or str(left) == str(right))
+
+
+def _same_arguments(row: _Row) -> bool:
+    """True when the arms agree, so that a name says enough."""
+    return row.baseline is None or row.candidate is None or json_equal(row.baseline.arguments, row.candidate.arguments)
+
+
+def _call(step: _Step, width: int, *, with_arguments: bool) -> str:
+    name = one_line(step.name, width)
+    if not with_arguments or not step.arguments:
+        return _shortened(name, width)
+    if isinstance(step.arguments, Mapping):
+        inner = ", ".join(f"{key}: {compact(value)}" for key, value in list(step.arguments.items())[:10])
+    else:
+        inner = compact(step.arguments)
+    return _shortened(one_line(f"{name}({inner})", 4 * width), width)
+
+
+def _shortened(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
+
+
+def _with_empty_columns_named(rows: list[StepRow]) -> tuple[StepRow, ...]:
+    """A column without a single step says so in its first row."""
+    empty = {column for column in range(len(rows[0].cells)) if not any(row.cells[column] for row in rows)}
+    first = StepRow(
+        mark=rows[0].mark, cells=tuple(NO_CALLS if column in empty else cell for column, cell in enumerate(rows[0].cells))
+    )
+    return (first, *rows[1:])
