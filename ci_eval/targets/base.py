@@ -1,6 +1,18 @@
 """Case -> Reply: what every kind of target must do.
 
 In: a case and a trial number. Out: a Reply, or a TargetFailure that says whether the agent or the infrastructure is at fault.
+
+    code              what happened                                                   whose fault
+    timeout           no answer within the agent's own limit                          agent
+    exception         the function raised, also while its module was imported         agent
+    exit_code         the command ended with another exit code than 0                 agent
+    crashed           the process that ran the function ended in the middle           agent
+    bad_reply         an answer that is no JSON, holds NaN, or is over 10 MB          agent
+    not_found         the module, function or program is not in the checkout, or      agent: a change that breaks an import
+                      wants arguments that nobody passes                              breaks the agent
+    not_recorded      an outputs file has no row for the case                         nobody: the case was not run
+    timeout_runner    the set-up command took longer than its limit                   infrastructure
+    sandbox           the program could not be started, or the set-up command failed  infrastructure
 """
 
 from __future__ import annotations
@@ -54,6 +66,8 @@ class TargetContext:
     environ: dict[str, str]
     """The full environment of ci-eval; the target takes from it by allow list."""
     concurrency: int
+    setup_log: Path | None = None
+    """File that takes the end of what the set-up command writes; None: only its error message quotes it."""
 
 
 class TargetSpec(BaseModel):
