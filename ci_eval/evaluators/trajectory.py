@@ -97,11 +97,14 @@ class TaskNavigationEfficiency:
         try:
             expected = self.inputs.expected_actions(case, sample)
             steps = self.inputs.steps(case, sample)
-            found = align(steps, expected, names_only=self.names_only)
+            return self._scores(steps, expected)
         except Unscorable as why:
             return why.scores(self.metrics)
         except RecursionError:
             return Unscorable("error", "arguments are nested too deeply to be compared", code="too_deep").scores(self.metrics)
+
+    def _scores(self, steps: Sequence[ToolCall], expected: Sequence[ExpectedAction]) -> tuple[Score, ...]:
+        found = align(steps, expected, names_only=self.names_only)
         passed = _passes(found, self.matching_mode)
         words = _Words(steps=steps, expected=expected, found=found, names_only=self.names_only)
         main, precision, recall, f1 = self.metrics
@@ -109,7 +112,7 @@ class TaskNavigationEfficiency:
             scored(main, float(passed), words.verdict(self.matching_mode, passed=passed), self._details(words)),
             scored(precision, found.precision, words.precision()),
             scored(recall, found.recall, words.recall()),
-            scored(f1, found.f1, f"{words.recall()}; {words.precision()}"),
+            scored(f1, found.f1, words.f1()),
         )
 
     def _details(self, words: _Words) -> Mapping[str, object]:
@@ -182,7 +185,7 @@ class _Words:
         if not found.steps:
             return "no call made"
         extra = f"; not expected: {listed(self.steps[place].name for place in found.extra)}" if found.extra else ""
-        return f"{found.matched} of {counted(found.steps, 'call')} made {'was' if found.matched == 1 else 'were'} expected{extra}"
+        return f"{found.matched} of {counted(found.steps, 'call')} expected{extra}"
 
     def recall(self) -> str:
         """Say how many of the expected calls were made."""
@@ -194,6 +197,10 @@ class _Words:
             )
         missing = f"; missing: {listed(self._missing())}" if found.missing else ""
         return f"{found.matched} of {counted(found.expected, 'expected call')} made{missing}"
+
+    def f1(self) -> str:
+        """Say both."""
+        return f"{self.recall()}; {self.precision()}" if self.found.expected else self.recall()
 
     def _missing(self) -> list[str]:
         """Names of the calls that were not made; of those made with other arguments, what differs."""
