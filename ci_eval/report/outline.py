@@ -31,6 +31,10 @@ CASES_TOLD_ELSEWHERE: Final = frozenset({"statistical"})
 """Rules whose cases are the broken ones, which are listed anyway."""
 
 
+SHARES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
+"""Last parts of the names of trajectory metrics, as they are read."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MetricRow:
     """One metric on both arms, written out."""
@@ -38,6 +42,8 @@ class MetricRow:
     mark: str
     name: str
     """From outside as far as escaping goes."""
+    short_name: str | None
+    """`precision`, `recall`, `F1` in a table that names their evaluator once; our own words."""
     notes: tuple[str, ...]
     """`gated`, `lower is better`, `48 cases`: our own words."""
     baseline: str
@@ -98,6 +104,8 @@ class Outline:
     """What the numbers of the tables are; our own words."""
     metrics: tuple[MetricRow, ...]
     trajectory: tuple[MetricRow, ...]
+    trajectory_of: str | None
+    """The one evaluator of all trajectory metrics, so that it is named once; None when they have several."""
     cases: CaseChanges
     usage: tuple[UsageRow, ...]
     sensitivity: tuple[Sentence, ...]
@@ -109,6 +117,7 @@ class Outline:
 
 def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) -> Outline:
     """Write everything out."""
+    steps = [one for one in comparison.metrics if one.metric.group == "trajectory"]
     return Outline(
         outcome=verdict.outcome,
         emoji=EMOJI[verdict.outcome],
@@ -121,9 +130,8 @@ def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) 
         metrics=tuple(
             _metric_row(one, comparison) for one in comparison.metrics if one.gated or one.metric.group != "trajectory"
         ),
-        trajectory=tuple(
-            _metric_row(one, comparison) for one in comparison.metrics if one.metric.group == "trajectory" and not one.gated
-        ),
+        trajectory=tuple(_metric_row(one, comparison) for one in steps),
+        trajectory_of=_shared_owner(steps),
         cases=tell_cases(comparison),
         usage=_usage_rows(comparison.usage_baseline, comparison.usage_candidate),
         sensitivity=tuple(sensitivity_sentence(one) for one in comparison.metrics if one.gated and one.n),
@@ -160,6 +168,7 @@ def _metric_row(compared: MetricComparison, comparison: Comparison) -> MetricRow
     return MetricRow(
         mark=class_mark(compared),
         name=metric.name,
+        short_name=SHARES.get(metric.name.rpartition(".")[2]),
         notes=tuple(notes),
         baseline=numbers.estimate(compared.baseline, metric, comparison.baseline.trials),
         candidate=numbers.estimate(compared.candidate, metric, comparison.candidate.trials),
@@ -168,6 +177,13 @@ def _metric_row(compared: MetricComparison, comparison: Comparison) -> MetricRow
         verdict=verdict_word(compared),
         stands_out=compared.result in (MetricClass.REGRESSED, MetricClass.IMPROVED),
     )
+
+
+def _shared_owner(metrics: Sequence[MetricComparison]) -> str | None:
+    """`steps.precision`, `steps.recall` -> `steps`; None unless all have one owner and a short name."""
+    owners = {one.metric.name.rpartition(".")[0] for one in metrics}
+    named = all(one.metric.name.rpartition(".")[2] in SHARES for one in metrics)
+    return owners.pop() or None if named and len(owners) == 1 else None
 
 
 def _usage_rows(baseline: ArmUsage, candidate: ArmUsage) -> tuple[UsageRow, ...]:

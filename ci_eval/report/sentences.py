@@ -132,7 +132,7 @@ def _quoting(sentence: str, name: str | None) -> Sentence:
     """Split a sentence at a metric's name, so that each format can print the name as it prints names."""
     if not name:
         return (sentence,)
-    parts = re.split(rf"(?<!\w){re.escape(name)}(?!\w)", sentence)
+    parts = re.split(rf"(?<![\w.]){re.escape(name)}(?!\w|\.\w)", sentence)
     said: list[str | Quote] = [parts[0]]
     for part in parts[1:]:
         said += [Quote(name), part]

@@ -85,14 +85,24 @@ def align_steps(
 
 def draw(table: StepTable) -> str:
     """Draw the rows as lines of a `diff` block; the first column is ours."""
-    lines = [StepRow(mark=" ", cells=table.columns), *table.rows]
-    widths = [max(len(line.cells[column]) for line in lines) for column in range(len(table.columns))]
-    drawn = [
-        f"{line.mark} " + "   ".join(cell.ljust(width) for cell, width in zip(line.cells, widths, strict=True)) for line in lines
+    rows = [StepRow(mark=" ", cells=table.columns), *table.rows]
+    widths = [max(len(row.cells[column]) for row in rows) for column in range(len(table.columns))]
+    lines = [
+        f"{mark} " + "   ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        for row in rows
+        for mark, cells in _drawn(row)
     ]
     if table.left_out:
-        drawn.append(f"  … {table.left_out} more")
-    return "\n".join(line.rstrip() for line in drawn)
+        lines.append(f"  … {table.left_out:,} more")
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _drawn(row: StepRow) -> list[tuple[str, tuple[str, ...]]]:
+    """A step with other arguments takes two lines: as it should be, and as it is."""
+    if row.mark != "!":
+        return [(row.mark, row.cells)]
+    nothing = ("",) * (len(row.cells) - 1)
+    return [("-", (*row.cells[:-1], "")), ("+", (*nothing, row.cells[-1]))]
 
 
 def _aligned(reference: list[_Step], baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:

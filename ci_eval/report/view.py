@@ -15,7 +15,7 @@ from ci_eval.report.cases import ChangeList
 from ci_eval.report.escape import Ready, code_block, code_cell, code_span, link, prose
 from ci_eval.report.fit import Shown
 from ci_eval.report.outline import ErrorRow, MetricRow, Outline, UsageRow
-from ci_eval.report.sentences import ids
+from ci_eval.report.sentences import Sentence, ids
 from ci_eval.report.view_cases import CaseView, case_view
 from ci_eval.report.view_words import ListView, Place, cell, listed, words
 
@@ -88,6 +88,7 @@ class ReportView:
     """Names the parts that were left out for length; "" when nothing was."""
     metrics: ListView[MetricView]
     trajectory: ListView[MetricView]
+    """Its heading stands in the table's own head."""
     legend: Ready
     broken: ListView[CaseView]
     fixed: ListView[CaseView]
@@ -126,12 +127,12 @@ def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
         troubles=Ready(" ".join(words(sentence) for sentence in outline.troubles)),
         shortened=_shortened(outline, shown, place),
         metrics=listed(
-            [_metric(row) for row in outline.metrics[: shown.metrics]], len(outline.metrics),
+            [_metric(row, code_cell(row.name)) for row in outline.metrics[: shown.metrics]], len(outline.metrics),
             heading="", one_more=("more metric", "more metrics"), elsewhere=where,
         ),
         trajectory=listed(
-            [_metric(row) for row in outline.trajectory[: shown.trajectory]], len(outline.trajectory),
-            heading="", one_more=("more trajectory metric", "more trajectory metrics"), elsewhere=where,
+            [_metric(row, _step_name(row, outline)) for row in outline.trajectory[: shown.trajectory]], len(outline.trajectory),
+            heading=f"steps · {code_cell(outline.trajectory_of)}" if outline.trajectory_of else "steps", one_more=("more trajectory metric", "more trajectory metrics"), elsewhere=where,
         ),
         legend=_legend(outline),
         broken=listed(
@@ -156,8 +157,17 @@ def _reasons(outline: Outline) -> list[Ready]:
     """One paragraph each; the deciding one of a blocked merge is bold."""
     said = [words(sentence) for sentence in outline.reasons]
     if said and outline.outcome is Outcome.BLOCK:
-        said[0] = Ready(f"**{said[0]}**")
+        said[0] = _with_bold_start(outline.reasons[0])
     return said
+
+
+def _with_bold_start(sentence: Sentence) -> Ready:
+    """Make the first of the sentences bold: it has the numbers."""
+    for position, part in enumerate(sentence):
+        start, stop, rest = part.partition(". ") if isinstance(part, str) else ("", "", "")
+        if stop:
+            return Ready(f"**{words((*sentence[:position], start + '.'))}** {words((rest, *sentence[position + 1 :]))}")
+    return Ready(f"**{words(sentence)}**")
 
 
 def _shortened(outline: Outline, shown: Shown, place: Place) -> Ready:
@@ -171,19 +181,27 @@ def _shortened(outline: Outline, shown: Shown, place: Place) -> Ready:
     return Ready(f"Left out here for length: {', '.join(missing)}. It is {place.elsewhere}." if missing else "")
 
 
-def _metric(row: MetricRow) -> MetricView:
-    name = code_cell(row.name)
+def _metric(row: MetricRow, name: Ready) -> MetricView:
     if "gated" in row.notes:
         name = Ready(f"**{name}**")
-    difference = f"**{row.difference}**" if row.stands_out else row.difference
+    difference = f"**{_unbroken(row.difference)}**" if row.stands_out else _unbroken(row.difference)
     return MetricView(
         mark=Ready(row.mark),
-        name=Ready(" · ".join([name, *row.notes])),
-        baseline=Ready(row.baseline),
-        candidate=Ready(row.candidate),
-        difference=Ready(f"{difference} {row.interval}".strip()),
+        name=Ready(" · ".join([name, *(_unbroken(note) for note in row.notes)])),
+        baseline=_unbroken(row.baseline),
+        candidate=_unbroken(row.candidate),
+        difference=Ready(f"{difference} {_unbroken(row.interval)}".strip()),
         verdict=Ready(row.verdict),
     )
+
+
+def _step_name(row: MetricRow, outline: Outline) -> Ready:
+    return Ready(row.short_name) if outline.trajectory_of and row.short_name else code_cell(row.name)
+
+
+def _unbroken(text: str) -> Ready:
+    """Keep a short text of ours in one line of a narrow cell."""
+    return Ready(text.replace(" ", "\u00a0"))
 
 
 def _legend(outline: Outline) -> Ready:

@@ -27,7 +27,7 @@ QUALITY = Metric(name="intent_resolution", evaluator="intent_resolution", kind="
 ACCURACY = Metric(name="tool_call_accuracy", evaluator="tool_call_accuracy", kind="binary", threshold=1)
 RELEVANCE = Metric(name="relevance", evaluator="relevance", kind="likert", minimum=1, maximum=5, threshold=3)
 STEPS = tuple(
-    Metric(name=f"task_navigation_efficiency_{part}", evaluator="task_navigation_efficiency", kind="score", group="trajectory")
+    Metric(name=f"task_navigation_efficiency.{part}", evaluator="task_navigation_efficiency", kind="score", group="trajectory")
     for part in ("precision", "recall", "f1")
 )
 
