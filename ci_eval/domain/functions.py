@@ -9,11 +9,13 @@ from typing import Protocol
 class FunctionFailure(Exception):
     """The function gave no value."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, *, wanted: tuple[str, ...] = ()) -> None:
         super().__init__(message)
         self.code = code
         """`exception`, `timeout`, `not_found`, `bad_reply`, `crashed`."""
         self.message = message
+        self.wanted = wanted
+        """Names of arguments that the function needs and was not given: it was not called."""
 
 
 class RemoteFunction(Protocol):

@@ -27,7 +27,8 @@ from ci_eval.evaluators.wording import listed, quoted
 
 Member = TypeVar("Member", str, bool, dict[str, object])
 
-FUNCTION = r"^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*:[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*$"
+FUNCTION = r"^[^\W\d]\w*(?:\.[^\W\d]\w*)*:[^\W\d]\w*(?:\.[^\W\d]\w*)*$"
+"""`package.module:name`."""
 KNOWN_KEYS = frozenset({"score", "result", "reason", "passed", "label", "details", "error"})
 
 
@@ -100,12 +101,13 @@ class OwnFunction:
         """Call the function and take what it says."""
         try:
             arguments = self._arguments(case, sample)
-            reply = await self.function.call(arguments)
+            reply = await self.function.call({name: value for name, value in arguments.items() if value is not None})
         except Unscorable as why:
             return why.scores(self.metrics)
         except FunctionFailure as failure:
-            reason = f"{self.written}: {failure.message}"
-            return tuple(errored(metric, failure.code, reason) for metric in self.metrics)
+            if failure.wanted and all(name in arguments for name in failure.wanted):
+                return Unscorable("skipped", f"no {' and no '.join(failure.wanted)}").scores(self.metrics)
+            return Unscorable("error", f"{self.written}: {failure.message}", code=failure.code).scores(self.metrics)
         if not self.parts:
             return (self._score(self.metrics[0], reply),)
         return self._scores_of_parts(reply)
@@ -115,9 +117,11 @@ class OwnFunction:
         await self.function.close()
 
     def _arguments(self, case: Case, sample: Sample) -> dict[str, object]:
-        """Everything that is known, by name; what is not known is left out, so that the function's own defaults apply."""
+        """Everything a function may ask for by name; None is what this case or sample does not have.
+
+        Only the rest is handed over, so that a default in the function's own signature applies.
+        """
         item, answered = case_view(case), sample_view(sample, case=case)
-        calls = answered.get("tool_calls")
         by_role = {
             "case_id": case.id,
             "query": case.query,
@@ -127,15 +131,14 @@ class OwnFunction:
             "expected_response": _one_or_all(case.ground_truths),
             "context": case.roles.get("context"),
             "messages": answered.get("messages"),
-            "tool_calls": calls,
+            "tool_calls": answered.get("tool_calls"),
             "actions": answered.get("actions"),
             "tool_definitions": answered.get("tool_definitions"),
             "expected_actions": case.roles.get("expected_actions", _as_json(case.expected_actions)),
         }
-        known = {name: value for name, value in by_role.items() if value is not None}
         mapped = {name: self.inputs.value(name, case, sample) for name in self.inputs.templates}
-        whole = {"output_tools": calls, **answered} if calls is not None else dict(answered)
-        return {**item, **known, **mapped, "sample": whole, "item": {**item, "sample": whole}}
+        whole = {"output_tools": answered.get("tool_calls"), **answered}
+        return {**item, **by_role, **mapped, "sample": whole, "item": {**item, "sample": whole}}
 
     def _scores_of_parts(self, reply: object) -> tuple[Score, ...]:
         if not isinstance(reply, Mapping):

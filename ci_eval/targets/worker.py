@@ -20,7 +20,7 @@ import math
 import os
 import sys
 import traceback
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -36,10 +36,16 @@ POSITIONAL = (*BY_PLACE, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 class Refused(Exception):
     """There is no value, and why."""
 
-    def __init__(self, code: str, message: str) -> None:
+    def __init__(self, code: str, message: str, wanted: Sequence[str] = ()) -> None:
         super().__init__(message)
         self.code = code
         self.message = message
+        self.wanted = list(wanted)
+
+    def failure(self) -> Mapping[str, object]:
+        """Write what goes to the other side; `wanted` names arguments that were needed and not given."""
+        failure = {"code": self.code, "message": self.message}
+        return {**failure, "wanted": self.wanted} if self.wanted else failure
 
 
 def main() -> int:
@@ -50,7 +56,7 @@ def main() -> int:
     try:
         function = load(options.function)
     except Refused as refused:
-        send(replies, {"id": "start", "failure": {"code": refused.code, "message": refused.message}})
+        send(replies, {"id": "start", "failure": refused.failure()})
         return 1
     send(replies, {"id": "start"})
     calls = Calls(function, options.lone)
@@ -100,7 +106,17 @@ def load(target: str) -> Callable[..., object]:
         found = getattr(found, name)
     if not callable(found):
         raise Refused("not_found", f"{target} is of type {type_name(found)}; a function was expected")
+    if inspect.isclass(found) and any("__call__" in vars(base) for base in found.__mro__):
+        return instance_of(found, target)
     return found
+
+
+def instance_of(found: Callable[[], Callable[..., object]], target: str) -> Callable[..., object]:
+    """Make the object of a class whose objects are called."""
+    try:
+        return found()
+    except BaseException as error:  # also sys.exit() in a constructor
+        raise Refused("not_found", f"making an object of {target} failed: {describe(error)}") from error
 
 
 def import_module(name: str) -> object:
@@ -133,7 +149,7 @@ class Calls:
             reply = {"id": request["id"], "value": value}
             check_size(reply)
         except Refused as refused:
-            return {"id": request["id"], "failure": {"code": refused.code, "message": refused.message}}
+            return {"id": request["id"], "failure": refused.failure()}
         except BaseException as error:  # noqa: BLE001 - also sys.exit() and KeyboardInterrupt: the next case has a right to its answer
             return {"id": request["id"], "failure": {"code": "exception", "message": describe(error)}}
         return reply
@@ -224,7 +240,7 @@ def bind(
         elif parameter.kind == inspect.Parameter.POSITIONAL_ONLY:
             positional.append(parameter.default)  # keeps the place of the ones behind it
     if wanted:
-        raise Refused("not_found", f"the function wants {', '.join(wanted)}; it can be given {', '.join(arguments)}")
+        raise Refused("not_found", f"the function wants {', '.join(wanted)}; it can be given {', '.join(arguments)}", wanted)
     return positional, named
 
 

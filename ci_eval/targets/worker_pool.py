@@ -205,7 +205,9 @@ def _value_of(reply: Mapping[str, object]) -> object:
     failure = reply.get("failure")
     if isinstance(failure, dict):
         code, message = failure.get("code"), str(failure.get("message"))
-        raise FunctionFailure(code if code in WORKER_CODES else "bad_reply", processes.clean(message))
+        wanted = failure.get("wanted")
+        names = tuple(processes.clean(str(name)) for name in wanted) if isinstance(wanted, list) else ()
+        raise FunctionFailure(code if code in WORKER_CODES else "bad_reply", processes.clean(message), wanted=names)
     return reply.get("value")
 
 
