@@ -35,9 +35,9 @@ def parse_json(text: str, *, repeated_keys: list[str] | None = None) -> object:
     return _decode(text, repeated_keys, whole=True)[0]
 
 
-def parse_json_prefix(text: str) -> tuple[object, int]:
-    """Read the JSON value at the start of the text and say where it ends."""
-    return _decode(text, None, whole=False)
+def parse_json_prefix(text: str, start: int = 0) -> tuple[object, int]:
+    """Read the JSON value that begins at `start` and say where the next one would."""
+    return _decode(text, None, whole=False, start=start)
 
 
 def parse_json_or_literal(text: str) -> object:
@@ -107,7 +107,7 @@ def shown_name(name: str, *, limit: int = 80) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
-def _decode(text: str, repeated_keys: list[str] | None, *, whole: bool) -> tuple[object, int]:
+def _decode(text: str, repeated_keys: list[str] | None, *, whole: bool, start: int = 0) -> tuple[object, int]:
     def pairs(members: list[tuple[str, object]]) -> dict[str, object]:
         found = dict(members)
         if len(found) != len(members) and repeated_keys is not None:
@@ -119,7 +119,7 @@ def _decode(text: str, repeated_keys: list[str] | None, *, whole: bool) -> tuple
         parse_float=_finite, parse_int=_integer, parse_constant=_no_constant,
     )  # fmt: skip
     try:
-        value, end = decoder.raw_decode(text, _first(text))
+        value, end = decoder.raw_decode(text, _first(text, start))
         end = _first(text, end)
         if whole and end != len(text):
             raise json.JSONDecodeError("the value ends here, but more text follows", text, end)
@@ -132,7 +132,7 @@ def _decode(text: str, repeated_keys: list[str] | None, *, whole: bool) -> tuple
         ) from None
     except RecursionError:
         raise JsonError(f"lists and objects are nested more than {MAX_NESTING} deep") from None
-    if text.count("[") + text.count("{") > MAX_NESTING and nests_too_deep(value):
+    if text.count("[", start, end) + text.count("{", start, end) > MAX_NESTING and nests_too_deep(value):
         raise JsonError(f"lists and objects are nested more than {MAX_NESTING} deep")
     return value, end
 

@@ -257,7 +257,6 @@ def _read_status(roles: Roles) -> tuple[SampleStatus, Failure | None, tuple[Noti
         failure = Failure(stage="target", code=code, message=f"the record has the status {word}")
     if failure is not None:
         return ("error" if status == "ok" else status), (None if status in ("skipped", "not_run") else failure), ()
-    notices = ()
     odd = Notice(code="status_incomplete", message="the status incomplete, without an error, counts as ok")
     return status, None, (odd,) if word == "incomplete" else ()
 
