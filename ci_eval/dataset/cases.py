@@ -7,6 +7,7 @@ Source: the formats page, sections 1.3 and 1.4.
 from __future__ import annotations
 
 import difflib
+import hashlib
 import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,7 @@ SAMPLE_ROLES: Final = frozenset({
     "response", "output_items", "tool_calls", "actions", "latency_ms", "latency_s", "usage", "cost_usd", "error", "status", "trial",
 })  # fmt: skip
 """Roles that tell what an agent did, not what is asked or expected."""
+LONG_TEXT: Final = 1000
 _LIST_ROLES: Final = ("retrieved_documents", "retrieval_ground_truth", "tool_definitions")
 
 
@@ -280,10 +282,18 @@ def _read_tags(value: object) -> tuple[str, ...]:
 def _fingerprint(roles: Roles, asked: Asked) -> str:
     """Digest all that is asked, expected and read by evaluators: everything but the id and what an agent did."""
     taken = set(roles.columns.values())
+    unread = SAMPLE_ROLES | {"id", "query", "messages"}
     return digest({
-        "asked": foundry_messages(asked.messages) if asked.messages else asked.text,
-        "roles": {
-            role: value for role, value in roles.values.items() if role not in SAMPLE_ROLES and role not in ("id", "query", "messages")
+        "asked": foundry_messages(asked.messages) if asked.messages else _summed_up(asked.text),
+        "roles": {role: _summed_up(value) for role, value in roles.values.items() if role not in unread},
+        "fields": {
+            name: _summed_up(value) for name, value in roles.fields.items() if name not in taken and value is not None
         },
-        "fields": {name: value for name, value in roles.fields.items() if name not in taken and value is not None},
     })  # fmt: skip
+
+
+def _summed_up(value: object) -> object:
+    """Put the digest of a long text in its place: escaping a book as JSON costs more than reading it."""
+    if isinstance(value, str) and len(value) > LONG_TEXT:
+        return {"sha256": hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()}
+    return value

@@ -33,7 +33,9 @@ def hash_id(asked: object) -> str:
 
 def asked_text(text: str) -> str:
     """Bring a query into the form that counts: NFC, LF, no blanks at the edges."""
-    return unicodedata.normalize("NFC", text).replace("\r\n", "\n").replace("\r", "\n").strip()
+    if "\r" in text:
+        text = text.replace("\r\n", "\n").replace("\r", "\n")
+    return unicodedata.normalize("NFC", text).strip()
 
 
 def asked_messages(messages: Sequence[Message]) -> object:

@@ -15,7 +15,7 @@ def read_jsonl(source: SourceText) -> Document:
     problems: list[Problem] = []
     repeated: list[str] = []
     for number, line in enumerate(source.text.split("\n"), 1):
-        if not line.strip():
+        if not line or line.isspace():
             continue
         try:
             rows.append(Row(value=parse_json(line, repeated_keys=repeated), line=number))

@@ -49,6 +49,13 @@ def _m365(value: object) -> bool:
     return isinstance(value, Mapping) and isinstance(value.get("schemaVersion"), str) and "items" in value
 
 
+def _msft_action(value: object) -> bool:
+    """Only the members that change what a case means make it more than a table of rows."""
+    return isinstance(value, Mapping) and isinstance(value.get("data"), list) and _has_any(
+        value, "openai_graders", "evaluator_parameters", "data_mapping"
+    )  # fmt: skip
+
+
 def _promptfoo_results(value: object) -> bool:
     results = value.get("results") if isinstance(value, Mapping) else None
     return isinstance(results, Mapping) and isinstance(results.get("results"), list)
@@ -155,6 +162,7 @@ def _one_completion(value: object) -> Sequence[Row]:
 SHAPES: Final = (
     Shape(name="otlp", fits=_otlp, rows=None),
     Shape(name="m365", fits=_m365, rows=None),
+    Shape(name="msft_action", fits=_msft_action, rows=None),
     Shape(name="promptfoo_results", fits=_promptfoo_results, rows=None),
     Shape(name="promptfoo_config", fits=_promptfoo_config, rows=None),
     Shape(name="inspect_log", fits=_inspect_log, rows=None),
