@@ -59,9 +59,9 @@ class PullContext:
         return self.event_name == "pull_request" and self.checkout_sha is not None and self.checkout_sha != self.head_sha
 
     @property
-    def is_privileged(self) -> bool:
-        """True where the workflow has secrets and a write token although the change may come from anybody."""
-        return self.event_name in ("pull_request_target", "workflow_run", "issue_comment")
+    def runs_trusted_code(self) -> bool:
+        """False where the workflow has secrets and a write token although the change may come from anybody."""
+        return self.event_name not in ("pull_request_target", "workflow_run", "issue_comment")
 
 
 def read_context(environ: Mapping[str, str], event: Mapping[str, object]) -> PullContext | None:

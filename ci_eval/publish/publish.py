@@ -48,16 +48,22 @@ class Publication:
         return not self.failed
 
 
-def publish(
+def publish(  # noqa: PLR0913  the last two are what only the caller knows
     report: Report,
     context: PullContext,
     settings: PublishSettings,
     host: CodeHost | None,
     *,
     report_dir: Path | None = None,
+    exit_code: int | None = None,
 ) -> Publication:
-    """Publish the report; every notice is also logged as a warning. `report_dir` is named in the outputs."""
-    publisher = _Publisher(report=report, context=context, settings=settings, host=host, report_dir=report_dir)
+    """Publish the report; every notice is also logged as a warning.
+
+    `report_dir` and `exit_code` are named in the outputs; without the latter, the exit code that follows from the outcome.
+    """
+    publisher = _Publisher(
+        report=report, context=context, settings=settings, host=host, report_dir=report_dir, exit_code=exit_code
+    )
     for step in plan_publication(context, settings, report.outcome):
         match step:
             case JobSummary():
@@ -89,6 +95,7 @@ class _Publisher:
     settings: PublishSettings
     host: CodeHost | None
     report_dir: Path | None
+    exit_code: int | None
     done: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
     notices: list[Notice] = field(default_factory=list)
@@ -198,12 +205,13 @@ class _Publisher:
         values: dict[OutputName, str | int] = {
             "outcome": self.report.outcome.value,
             "headline": self.report.headline,
-            "exit-code": step.exit_code,
-            "regressed": _count_metrics(self.report, "regressed"),
-            "improved": _count_metrics(self.report, "improved"),
+            "exit-code": step.exit_code if self.exit_code is None else self.exit_code,
             "comment-url": self.comment_url or "",
             "check-url": self.check_url or "",
         }
+        if self.report.comparison_json:
+            values["regressed"] = _count_metrics(self.report, "regressed")
+            values["improved"] = _count_metrics(self.report, "improved")
         if self.report_dir is not None:
             values["report-dir"] = self._in_workspace(self.report_dir)
             values["comparison-json"] = self._in_workspace(self.report_dir / "comparison.json")

@@ -58,7 +58,7 @@ def test_a_workflow_run_is_about_the_run_s_head_and_not_about_the_default_branch
     context = context_of(event={"workflow_run": run}, GITHUB_EVENT_NAME="workflow_run", GITHUB_SHA=MERGE)
 
     assert (context.head_sha, context.pull_number, context.is_fork) == (HEAD, 7, False)
-    assert context.is_privileged
+    assert not context.runs_trusted_code
 
 
 def test_a_workflow_run_with_a_pull_request_of_another_head_names_none() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import logging
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -228,3 +229,12 @@ def test_switched_off_doors_are_not_touched(scene: Scene) -> None:
 
     assert publication.done == ("job summary", "outputs")
     assert scene.gh.log == []
+
+
+def test_an_evaluation_that_failed_before_a_comparison_has_no_counts(tmp_path: Path) -> None:
+    report = replace(report_of(Outcome.INCOMPLETE), comparison_json="")
+    publish(report, context_of(tmp_path), PublishSettings(comment=False, check=False), None, exit_code=2)
+
+    outputs = read_outputs(tmp_path / "output")
+    assert outputs["exit-code"] == "2"
+    assert "regressed" not in outputs
