@@ -24,6 +24,7 @@ from typing import Protocol
 from pydantic import BaseModel, ConfigDict
 
 from ci_eval.domain.case import Case
+from ci_eval.domain.notice import Notice
 from ci_eval.domain.readers import Reply
 
 
@@ -56,6 +57,8 @@ class Checkout:
     description: str
     """For people: `4f2c1aa (merge base)`, `./agent-v2`."""
     commit: str | None = None
+    notices: tuple[Notice, ...] = ()
+    """What is missing in it: submodules, the contents of Git LFS."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +76,7 @@ class TargetContext:
 class TargetSpec(BaseModel):
     """What a configuration may say about a target."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     def open(self, context: TargetContext) -> Target:
         """Make the target ready; start nothing yet."""
