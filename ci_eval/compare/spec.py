@@ -5,10 +5,10 @@ In: values from `ci-eval.yaml`. Out: GateSpec, MetricSpec; MetricRules with ever
 
 from __future__ import annotations
 
-import datetime
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
@@ -50,7 +50,7 @@ class QuarantineSpec(_Section):
     """A case that `strict` and `must_pass` overlook for a while; it stays in every rate."""
 
     case: str = Field(description="Id of the case.")
-    until: datetime.date = Field(description="Last day; an entry that has run out is an error.")
+    until: date = Field(description="Last day; an entry that has run out is an error.")
     reason: str = Field(min_length=1, description="Why, for whoever reads it later.")
 
 
@@ -113,7 +113,7 @@ class GateSpec(_Section):
     quarantine: list[QuarantineSpec] = Field(default_factory=list, description="Cases that `strict` and `must_pass` overlook.")
 
     def problems(
-        self, *, metrics: Mapping[str, Metric], specs: Mapping[str, MetricSpec], today: datetime.date
+        self, *, metrics: Mapping[str, Metric], specs: Mapping[str, MetricSpec], today: date
     ) -> Iterator[tuple[KeyPath, str]]:
         """Find what no single key can know: expired entries, settings without effect, metrics that cannot be gated."""
         yield from self.expired(today)
@@ -124,7 +124,7 @@ class GateSpec(_Section):
         for name, metric in metrics.items():
             yield from self._metric_problems(metric, specs.get(name, MetricSpec()), gated=self._names(metric))
 
-    def expired(self, today: datetime.date) -> Iterator[tuple[KeyPath, str]]:
+    def expired(self, today: date) -> Iterator[tuple[KeyPath, str]]:
         """Find quarantine entries that have run out."""
         for index, entry in enumerate(self.quarantine):
             if entry.until < today:
@@ -141,37 +141,31 @@ class GateSpec(_Section):
             return
         rules = rules_for(metric, self, spec)
         if gated and rules.metric.direction == "none":
-            yield (
-                ("gate", "metrics") if self.metrics else (*place, "direction"),
-                f"{metric.name} has no better direction: it cannot be gated",
-            )
-        if rules.min_effect > rules.equivalence:
-            yield (*place, "min_effect"), f"{rules.min_effect} is above equivalence ({rules.equivalence})"
-        if rules.metric.kind == "ratio" and not 1 <= rules.min_effect <= rules.equivalence:
-            yield (*place, "min_effect"), "a ratio is compared by ratios: write 1.05 for 5 %"
-        if spec.min is not None and rules.metric.direction == "lower":
-            yield (*place, "min"), "is a floor, but lower is better here: use mode `threshold` with `max_drop`"
-        for key in ("max_ratio", "max_ratio_total"):
-            if getattr(spec, key) is not None and rules.metric.kind != "ratio":
-                yield (*place, key), f"only a metric of kind ratio has it, {metric.name} is {rules.metric.kind}"
-        for key, mode in _MODE_OF_KEY.items():
-            if getattr(spec, key) is not None and rules.mode != mode:
-                yield (*place, key), f"has no effect: the metric's mode is {rules.mode}, not {mode}"
+            key = ("gate", "metrics") if self.metrics else (*place, "direction")
+            yield key, f"{metric.name} has no better direction: it cannot be gated"
         if gated and rules.mode == "threshold" and rules.minimum is None and rules.max_drop is None:
             yield (*place, "mode"), "threshold needs `min` or `max_drop`, else nothing could ever block"
+        for key_name, message in _misfits(rules, spec):
+            yield (*place, key_name), message
 
 
 _MODE_OF_KEY: Mapping[str, Mode] = {"margin": "non_inferiority", "max_drop": "threshold", "max_newly_failing": "strict"}
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CompareSettings:
-    """All that a comparison depends on besides the two runs."""
-
-    gate: GateSpec = GateSpec()
-    metrics: Mapping[str, MetricSpec]
-    interval_level: float = 0.90
-    """Two-sided level of every interval; its ends are the one-sided limits that belong to the test."""
+def _misfits(rules: MetricRules, spec: MetricSpec) -> Iterator[tuple[str, str]]:
+    """Find settings of a metric that contradict each other or do nothing."""
+    if rules.min_effect > rules.equivalence:
+        yield "min_effect", f"{rules.min_effect} is above equivalence ({rules.equivalence})"
+    if rules.metric.kind == "ratio" and rules.min_effect < 1:
+        yield "min_effect", "a ratio is compared by ratios: write 1.05 for 5 %"
+    if spec.min is not None and rules.metric.direction == "lower":
+        yield "min", "is a floor, but lower is better here: use mode `threshold` with `max_drop`"
+    for key in ("max_ratio", "max_ratio_total"):
+        if getattr(spec, key) is not None and rules.metric.kind != "ratio":
+            yield key, f"only a metric of kind ratio has it, {rules.metric.name} is {rules.metric.kind}"
+    for key, mode in _MODE_OF_KEY.items():
+        if getattr(spec, key) is not None and rules.mode != mode:
+            yield key, f"has no effect: the metric's mode is {rules.mode}, not {mode}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -259,7 +253,7 @@ def gated_names(gate: GateSpec, metrics: Sequence[Metric]) -> tuple[str, ...]:
     known = {metric.name: metric for metric in metrics}
     binary = [metric.name for metric in metrics if metric.kind == "binary" and metric.direction != "none"]
     if gate.metrics is not None:
-        return _named(gate.metrics, {*known, *([ALL_CHECKS] if binary else [])})
+        return _named(gate.metrics, {*known, *MEASURES, *([ALL_CHECKS] if binary else [])})
     for name in (*OUTCOME_NAMES, ALL_CHECKS):
         if name in known and known[name].direction != "none":
             return (name,)
@@ -274,7 +268,7 @@ def gated_names(gate: GateSpec, metrics: Sequence[Metric]) -> tuple[str, ...]:
             field="gate.metrics",
             message="no evaluator yields a metric of quality that could be gated",
             hint="add an evaluator with pass or fail, or name a metric under gate.metrics",
-        )  # fmt: skip
+        )
     )
 
 

@@ -1,0 +1,373 @@
+"""Comparison -> Verdict: may this be merged?
+
+In: a Comparison, the gate's settings, today's date. Out: a Verdict with the rules that decided, worst first. The outcome starts as
+incomplete and is replaced only by rules that were really applied: nothing that went wrong ends in a pass. Raises ConfigError for
+quarantines that ran out and must-pass cases that do not exist. Pure.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from ci_eval.compare import wording
+from ci_eval.compare.observations import observe
+from ci_eval.compare.pairing import needed_trials
+from ci_eval.compare.spec import GateSpec, MetricRules, MetricSpec, rules_for
+from ci_eval.domain.comparison import Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
+from ci_eval.errors import ConfigError, Problem
+
+REMOVED_SHARE = 0.10  # of the baseline's cases; more than that is no longer housekeeping
+SEVERITY = {outcome: rank for rank, outcome in enumerate((Outcome.PASS, Outcome.WARN, Outcome.INCOMPLETE, Outcome.BLOCK))}
+"""Both a block and something incomplete is a block: the regression stands, whatever else failed."""
+
+NO_REGRESSION = "No regression found."
+NO_DIFFERENCE = "No relevant difference."
+IMPROVED = "Improved."
+REGRESSION = "Regression: merging is blocked."
+INCOMPLETE = "Evaluation incomplete: no verdict."
+UNDECIDED_REASONS = {
+    "few_cases": "too few cases for a verdict.",
+    "unattainable": "too many gated metrics for so few cases.",
+    "no_pairs": "there is no comparable baseline.",
+    "not_comparable": "the two runs were scored differently.",
+    "inconclusive": "no clear change was found.",
+    "missing": "a missing result could have turned it.",
+    "must_pass": "a must-pass rule matches no case.",
+    "removed": "many of the baseline's cases were removed.",
+    "not_blocking": "a loss was found that the gate's mode lets pass.",
+    "no_measurement": "a limit on a measurement could not be checked.",
+    "possible_regression": "a metric that is not gated may have regressed.",
+}
+"""What a warning's headline says, by the name of its first rule."""
+BLOCKED_FOR = {
+    "missing": "Evaluation incomplete: merging is blocked.",
+    "no_ok_run": "Evaluation incomplete: merging is blocked.",
+}
+"""A block without a regression; every other undecided rule that is set to block says `No decision: merging is blocked.`"""
+UNDECIDED = frozenset({"few_cases", "unattainable", "no_pairs", "not_comparable", "inconclusive"})
+
+
+def apply_gate(comparison: Comparison, gate: GateSpec, specs: Mapping[str, MetricSpec], today: date) -> Verdict:
+    """Apply every rule and take the worst."""
+    _refuse_expired(gate, today)
+    quarantined = frozenset(entry.case for entry in gate.quarantine)
+    rules = [*_run_rules(comparison), *_must_pass_rules(comparison, gate, specs, quarantined)]
+    for compared in comparison.metrics:
+        mine = _rules_of(compared, comparison, gate, specs)
+        judged = _Judged(compared=compared, rules=mine, gate=gate, quarantined=quarantined, level=comparison.interval_level)
+        rules += judged.gated_rules() if compared.gated else judged.informational_rules()
+        rules += judged.absolute_rules()
+    ordered = tuple(sorted(rules, key=lambda rule: -SEVERITY[rule.outcome]))
+    decided = any(compared.gated for compared in comparison.metrics) and bool(ordered)
+    outcome = ordered[0].outcome if decided else Outcome.INCOMPLETE
+    return Verdict(outcome=outcome, headline=_headline(outcome, ordered, comparison), rules=ordered)
+
+
+def _rules_of(compared: MetricComparison, comparison: Comparison, gate: GateSpec, specs: Mapping[str, MetricSpec]) -> MetricRules:
+    name = compared.metric.name
+    evaluated = next(metric for metric in comparison.candidate.metrics if metric.name == name)  # as yet unconfigured
+    return rules_for(evaluated, gate, specs.get(name, MetricSpec()))
+
+
+def _refuse_expired(gate: GateSpec, today: date) -> None:
+    problems = [
+        Problem(code="quarantine", field=".".join(map(str, path)), message=message) for path, message in gate.expired(today)
+    ]
+    if problems:
+        raise ConfigError(problems)
+
+
+# --- one metric ---
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Numbers:
+    """What a mode looks at; once as measured, once with the missing pairs filled in adversely."""
+
+    result: MetricClass
+    estimate: float | None
+    low: float | None
+    overall: float | None
+    newly_failing: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Judged:
+    """One metric before the gate."""
+
+    compared: MetricComparison
+    rules: MetricRules
+    gate: GateSpec
+    quarantined: frozenset[str]
+    level: float
+
+    def gated_rules(self) -> Iterator[Rule]:
+        """Yield the rule of the metric's mode, or why it could not be applied."""
+        one = self.compared
+        if one.reason == "evaluator_changed":
+            yield self._rule("not_comparable", Outcome(self.gate.on_no_baseline), self._told())
+        elif one.reason == "no_pairs":
+            yield self._rule("no_pairs", Outcome(self.gate.on_no_baseline), self._told())
+        elif one.result is MetricClass.INVALID:
+            outcome = Outcome.BLOCK if self.gate.on_incomplete == "block" else Outcome.INCOMPLETE
+            yield self._rule("missing", outcome, wording.incomplete(one), one.missing_ids)
+        else:
+            yield from self._mode_rules()
+
+    def _mode_rules(self) -> Iterator[Rule]:
+        numbers = self._measured()
+        if self._blocks(numbers):
+            yield self._rule(self.rules.mode, Outcome.BLOCK, self._block_sentence(), self._blamed())
+            return
+        if self.rules.mode == "statistical":
+            yield self._statistical_rule()
+        elif self.compared.result is MetricClass.REGRESSED:
+            yield self._rule(
+                "not_blocking", Outcome.WARN, f"{self._told()} The gate's mode does not block it.", self.compared.worse
+            )
+        else:
+            yield self._rule(self.rules.mode, Outcome.PASS, self._told())
+        filled = self._filled()
+        if filled is not None and (self._blocks(filled) or (self._floor_breached(filled) and not self._floor_breached(numbers))):
+            yield self._rule("missing", Outcome.WARN, wording.adverse(self.compared), self.compared.missing_ids)
+
+    def _statistical_rule(self) -> Rule:
+        match self.compared.result:
+            case MetricClass.INCONCLUSIVE:
+                return self._rule("inconclusive", Outcome(self.gate.on_inconclusive), self._told(), self.compared.worse)
+            case MetricClass.TOO_FEW_CASES:
+                return self._rule(self.compared.reason, Outcome(self.gate.on_too_few_cases), self._told(), self.compared.worse)
+            case _:
+                return self._rule("statistical", Outcome.PASS, self._told(), self.compared.worse)
+
+    def _blocks(self, numbers: _Numbers) -> bool:
+        match self.rules.mode:
+            case "statistical":
+                return numbers.result is MetricClass.REGRESSED
+            case "non_inferiority":
+                return not self._is_shown_not_worse(numbers)
+            case "threshold":
+                return self._dropped(numbers) or self._floor_breached(numbers)
+            case "strict":
+                return numbers.newly_failing > self.rules.max_newly_failing
+            case "report":
+                return False
+
+    def _is_shown_not_worse(self, numbers: _Numbers) -> bool:
+        if numbers.result is MetricClass.NO_DIFFERENCE and self.compared.reason == "identical_outputs":
+            return True
+        return numbers.low is not None and numbers.low > -self._loss(self.rules.margin)
+
+    def _dropped(self, numbers: _Numbers) -> bool:
+        limit = self.rules.max_drop
+        return limit is not None and numbers.estimate is not None and numbers.estimate < -self._loss(limit) - wording.TIE
+
+    def _loss(self, limit: float) -> float:
+        """A limit on the scale of the gains; for ratios 0.10 means ten percent more."""
+        return math.log1p(limit) if self.compared.metric.kind == "ratio" else limit
+
+    def _size(self, limit: float) -> str:
+        return wording.size(self.compared, 1 + limit if self.compared.metric.kind == "ratio" else limit)
+
+    def _floor_breached(self, numbers: _Numbers) -> bool:
+        floor = self.rules.minimum
+        return floor is not None and numbers.overall is not None and numbers.overall < floor - wording.TIE
+
+    def _measured(self) -> _Numbers:
+        one = self.compared
+        difference = one.difference
+        is_ratio, is_lower = one.metric.kind == "ratio", one.metric.direction == "lower"
+        worst_end = difference.high if is_ratio and is_lower else difference.low
+        return _Numbers(
+            result=one.result,
+            estimate=_log_gain(difference.estimate, lower=is_lower) if is_ratio else difference.estimate,
+            low=_log_gain(worst_end, lower=is_lower) if is_ratio else difference.low,
+            overall=one.candidate.overall,
+            newly_failing=sum(case_id not in self.quarantined for case_id in one.newly_failing),
+        )
+
+    def _filled(self) -> _Numbers | None:
+        filled = self.compared.adverse
+        if filled is None:
+            return None
+        spared = sum(case_id in self.quarantined for case_id in (*self.compared.newly_failing, *self.compared.missing_ids))
+        return _Numbers(
+            result=filled.result, estimate=filled.estimate, low=filled.low, overall=filled.candidate_overall,
+            newly_failing=filled.newly_failing - spared,
+        )  # fmt: skip
+
+    def _blamed(self) -> tuple[str, ...]:
+        if self.rules.mode == "strict":
+            return tuple(case_id for case_id in self.compared.newly_failing if case_id not in self.quarantined)
+        return self.compared.worse
+
+    def _block_sentence(self) -> str:
+        one = self.compared
+        match self.rules.mode:
+            case "non_inferiority":
+                margin = self._size(self.rules.margin)
+                return f"The candidate could not be shown to be at most {margin} worse. {wording.moved(one, self.level)}"
+            case "threshold" if self.rules.max_drop is not None and self._dropped(self._measured()):
+                return f"The loss is larger than the {self._size(self.rules.max_drop)} allowed. {wording.moved(one, self.level)}"
+            case "threshold":
+                return wording.below_floor(one, self.rules.minimum)
+            case "strict":
+                failing, allowed = len(self._blamed()), self.rules.max_newly_failing
+                return f"{wording.cases(failing)} newly failing; {allowed:,} allowed. Each passed every trial before and fewer than half now."
+            case _:
+                return self._told()
+
+    def absolute_rules(self) -> Iterator[Rule]:
+        """Yield breached floors and ceilings, which need no test; they hold for metrics that are not gated too."""
+        one, rules = self.compared, self.rules
+        if rules.minimum is not None and not (one.gated and rules.mode == "threshold" and self._was_decided()):
+            if one.candidate.overall is None:
+                yield self._rule(
+                    "min", Outcome.INCOMPLETE, "There is a floor for the candidate, and no result to hold against it."
+                )
+            elif self._floor_breached(self._measured()):
+                yield self._rule("min", Outcome.BLOCK, wording.below_floor(one, rules.minimum))
+        yield from self._ratio_rules()
+
+    def _ratio_rules(self) -> Iterator[Rule]:
+        one, rules = self.compared, self.rules
+        asked = rules.max_ratio is not None or rules.max_ratio_total is not None
+        if asked and one.ratio_of_totals is None:
+            yield self._rule(
+                "no_measurement",
+                Outcome.WARN,
+                "There is a limit on the ratio, and no measurement on both arms to hold against it.",
+            )
+        # the lower limit: only what surely is above the limit blocks
+        if rules.max_ratio is not None and _exceeds(one.difference.low, rules.max_ratio):
+            sentence = f"The ratio is surely above the {rules.max_ratio:.3g} allowed. {wording.moved(one, self.level)}"
+            yield self._rule("max_ratio", Outcome.BLOCK, sentence)
+        if rules.max_ratio_total is not None and _exceeds(one.ratio_of_totals, rules.max_ratio_total):
+            sentence = f"The candidate's total is {one.ratio_of_totals:.3g} times the baseline's; {rules.max_ratio_total:.3g} is allowed."
+            yield self._rule("max_ratio_total", Outcome.BLOCK, sentence)
+
+    def _was_decided(self) -> bool:
+        return self.compared.result is not MetricClass.INVALID and self.compared.reason not in {"no_pairs", "evaluator_changed"}
+
+    def informational_rules(self) -> Iterator[Rule]:
+        """Yield a possible regression: it asks for a look and never blocks."""
+        if self.compared.result is MetricClass.REGRESSED:
+            sentence = f"Possible regression, not gated: {wording.moved(self.compared, self.level)}"
+            yield self._rule("possible_regression", Outcome.WARN, sentence, self.compared.worse)
+
+    def _told(self) -> str:
+        return wording.told(self.compared, self.level)
+
+    def _rule(self, name: str, outcome: Outcome, sentence: str, case_ids: Sequence[str] = ()) -> Rule:
+        return Rule(name=name, outcome=outcome, sentence=sentence, metric=self.compared.metric.name, case_ids=tuple(case_ids))
+
+
+def _log_gain(ratio: float | None, *, lower: bool) -> float | None:
+    if ratio is None or ratio <= 0:
+        return None
+    return -math.log(ratio) if lower else math.log(ratio)
+
+
+def _exceeds(ratio: float | None, limit: float) -> bool:
+    return ratio is not None and ratio > limit
+
+
+# --- the run as a whole ---
+
+
+def _run_rules(comparison: Comparison) -> Iterator[Rule]:
+    candidate = [record for pair in comparison.pairs.values() for record in pair.candidate]
+    if not any(record.status == "ok" for record in candidate):
+        yield Rule(name="no_ok_run", outcome=Outcome.INCOMPLETE, sentence="The candidate did not finish a single case.")
+    sets = comparison.cases
+    before = len(sets.paired) + len(sets.missing) + len(sets.modified) + len(sets.removed)
+    if len(sets.removed) > REMOVED_SHARE * before:
+        sentence = f"{len(sets.removed):,} of the baseline's {wording.cases(before)} were removed; they are not compared."
+        yield Rule(name="removed", outcome=Outcome.WARN, sentence=sentence, case_ids=sets.removed)
+
+
+def _must_pass_rules(
+    comparison: Comparison, gate: GateSpec, specs: Mapping[str, MetricSpec], quarantined: frozenset[str]
+) -> Iterator[Rule]:
+    wanted = gate.must_pass
+    if not wanted.ids and not wanted.tags:
+        return
+    _refuse_unknown(wanted.ids, comparison)
+    named = {
+        case_id for case_id, pair in comparison.pairs.items() if case_id in wanted.ids or _has_tag(pair.shown.tags, wanted.tags)
+    }
+    if not named:
+        yield Rule(name="must_pass", outcome=Outcome.WARN, sentence="No case carries a must-pass tag.")
+    gated = [_rules_of(compared, comparison, gate, specs) for compared in comparison.metrics if compared.gated]
+    deciding = [rules for rules in gated if rules.metric.kind == "binary" or rules.metric.threshold is not None]
+    if not deciding:
+        message = "no gated metric tells pass from fail, so no case can fail to pass"
+        raise ConfigError(
+            Problem(code="must_pass", field="gate.must_pass", message=message, hint="gate a metric with a threshold")
+        )
+    for rules in deciding:
+        yield from _must_pass_of(comparison, rules, sorted(named - quarantined))
+
+
+def _must_pass_of(comparison: Comparison, rules: MetricRules, case_ids: Sequence[str]) -> Iterator[Rule]:
+    needed = needed_trials(comparison.candidate.trials)
+    failed, unknown = [], []
+    for case_id in case_ids:
+        pair = comparison.pairs[case_id]
+        score = observe(pair.candidate, rules, arm="candidate", needed=needed)
+        passed = score.passes()
+        if passed is not None and 2 * passed < len(score.usable):
+            failed.append(case_id)
+        if passed is None and not (score.is_outside and observe(pair.baseline, rules, arm="baseline", needed=1).is_outside):
+            unknown.append(case_id)
+    name = rules.metric.name
+    if failed:
+        sentence = f"{wording.cases(len(failed))} that must pass failed."
+        yield Rule(name="must_pass", outcome=Outcome.BLOCK, sentence=sentence, metric=name, case_ids=tuple(failed))
+    if unknown:
+        sentence = f"{wording.cases(len(unknown))} that must pass could not be evaluated."
+        yield Rule(name="must_pass", outcome=Outcome.INCOMPLETE, sentence=sentence, metric=name, case_ids=tuple(unknown))
+
+
+def _refuse_unknown(ids: Sequence[str], comparison: Comparison) -> None:
+    problems = []
+    for case_id in ids:
+        if case_id not in comparison.pairs:
+            near = difflib.get_close_matches(case_id, list(comparison.pairs), n=1)
+            hint = f"did you mean {near[0]!r}?" if near else "use the id as the dataset spells it"
+            message = f"no arm has a case with the id {case_id!r}"
+            problems.append(Problem(code="unknown_case", field="gate.must_pass.ids", message=message, hint=hint))
+    if problems:
+        raise ConfigError(problems)
+
+
+def _has_tag(tags: Sequence[str], wanted: Sequence[str]) -> bool:
+    return not set(tags).isdisjoint(wanted)
+
+
+# --- the first line ---
+
+
+def _headline(outcome: Outcome, rules: Sequence[Rule], comparison: Comparison) -> str:
+    match outcome:
+        case Outcome.INCOMPLETE:
+            return INCOMPLETE
+        case Outcome.BLOCK:
+            blocking = [rule.name for rule in rules if rule.outcome is Outcome.BLOCK]
+            if all(name in UNDECIDED or name in BLOCKED_FOR for name in blocking):
+                return BLOCKED_FOR.get(blocking[0], "No decision: merging is blocked.")
+            return REGRESSION
+        case Outcome.WARN:
+            return f"No decision: {UNDECIDED_REASONS[rules[0].name]}"
+        case Outcome.PASS:
+            return _calm_headline([one.result for one in comparison.metrics if one.gated])
+
+
+def _calm_headline(results: Sequence[MetricClass]) -> str:
+    if MetricClass.IMPROVED in results:
+        return IMPROVED
+    return NO_DIFFERENCE if all(result is MetricClass.NO_DIFFERENCE for result in results) else NO_REGRESSION
