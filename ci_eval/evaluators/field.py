@@ -40,7 +40,7 @@ class FieldSpec(EvaluatorSpec, Declared):
     @property
     @override
     def templates(self) -> Mapping[str, str]:
-        return {"path": self.path if "{{" in self.path else f"{{{{{self.path}}}}}"}
+        return {"path": self.path if "{" in self.path else f"{{{{{self.path}}}}}"}
 
     @override
     def metrics(self) -> tuple[Metric, ...]:
@@ -59,7 +59,8 @@ class FieldSpec(EvaluatorSpec, Declared):
         try:
             template = parse_template(self.templates["path"])
         except Unreadable as wrong:
-            raise ValueError(f"path: {wrong.message}; write sample.{self.path} or item.{self.path}?") from wrong
+            hint = f"; write sample.{self.path} or item.{self.path}?" if wrong.code == "mapping_root" else ""
+            raise ValueError(f"path: {wrong.message}{hint}") from wrong
         if [piece for piece in template.pieces if not isinstance(piece, str) or piece.strip()] != [_placeholder(template)]:
             raise ValueError(f"path: one path such as sample.reward was expected, found {self.path!r}")
         if not re.match(METRIC_NAME, self.metric_name):

@@ -89,6 +89,14 @@ class Inputs:
             raise Unscorable("skipped", "no expected_actions")
         return case.expected_actions
 
+    def names_own_response(self) -> bool:
+        """True when the response is the sample's own messages, whether a template says so or none does.
+
+        Written out for a template they lose what only the source knew: the status of a call, and who has to run it.
+        """
+        template = self.templates.get("response")
+        return template is None or (template.paths == ("sample.output_items",) and len(template.pieces) == 1)
+
     def conversation(self, name: str, case: Case, sample: Sample) -> Conversation | str:
         """Return the messages that a template leads to, or the text it leads to."""
         value = self._filled(name, case, sample)

@@ -59,6 +59,10 @@ class ToolCallSuccessSpec(ZeroOneSpec):
             inputs=parse_inputs(self.inputs, self.input_names, context.readers),
         )
 
+    @override
+    def advice(self) -> tuple[str, ...]:
+        return ("without a judge only responses with a call marked as failed are scored (0); all others are skipped",)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ToolCallSuccess:
@@ -82,7 +86,7 @@ class ToolCallSuccess:
         return (self._score(response),)
 
     def _response(self, case: Case, sample: Sample) -> _Response:
-        if "response" in self.inputs.templates:
+        if not self.inputs.names_own_response():
             given = self.inputs.conversation("response", case, sample)
             if isinstance(given, str):
                 return _Response(calls=(), results=(), awaits_caller=False)
