@@ -6,6 +6,8 @@ Must not decide anything that the command line could not decide at home. The tok
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import os
 import shlex
 import signal
@@ -23,6 +25,7 @@ from ci_eval.log import Redactor, escape_data, neutral, secrets_in, workflow_com
 TRUE_WORDS = ("true", "True", "TRUE")  # the words of YAML 1.2 and of GitHub's own toolkit
 FALSE_WORDS = ("false", "False", "FALSE")
 MIN_MASK = 8  # characters; masking a shorter value stars out half of the log
+PR_SET_DUMPABLE = 4  # linux/prctl.h
 CA_VARIABLES = ("REQUESTS_CA_BUNDLE", "SSL_CERT_FILE", "GIT_SSL_CAINFO")
 
 Command: TypeAlias = Callable[[Sequence[str], Mapping[str, str]], int]
@@ -231,6 +234,7 @@ def main(environ: Mapping[str, str] | None = None, *, command: Command | None = 
 
 
 def _carry_out(command: Command, inputs: ActionInputs, environ: Mapping[str, str], workspace: Path) -> int:
+    _close_to_other_processes()
     started = time.time() - 1  # the clock of the file system lags a little
     _stop_on_signals()
     os.chdir(workspace / inputs.working_directory)
@@ -247,6 +251,12 @@ def _command_line() -> Command:
     from ci_eval.cli.main import main as command
 
     return command
+
+
+def _close_to_other_processes() -> None:
+    """Keep the agent under test, which is root as we are, from reading our environment and memory in /proc. Linux only."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def _stop_on_signals() -> None:
