@@ -13,11 +13,11 @@ import pytest
 EXAMPLE = Path(__file__).parents[2] / "examples" / "travel-agent"
 
 BROKEN = {
+    "cancel-asks-before-total-loss",
+    "cancel-asks-despite-a-reason",
     "cancel-flexible-fare",
     "cancel-lower-case-reference",
     "cancel-saver-accepted",
-    "cancel-saver-asks-first",
-    "cancel-saver-meeting-moved",
     "cancel-standard-fare",
     "refund-money-back",
     "refund-two-passengers",
@@ -108,7 +108,7 @@ def test_nothing_else_changes(baseline, candidate):
 
 
 def test_the_pull_request_cancels_saver_tickets_without_asking(baseline, candidate):
-    for case_id in ("cancel-saver-asks-first", "cancel-saver-meeting-moved"):
+    for case_id in ("cancel-asks-before-total-loss", "cancel-asks-despite-a-reason"):
         assert "cancel_booking" not in [name for name, _ in calls(baseline[case_id])]
         assert "cancel_booking" in [name for name, _ in calls(candidate[case_id])]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from typing import Any
 
@@ -11,7 +12,7 @@ REFERENCE = re.compile(r"\b(?=\w*\d)(?=\w*[a-z])[a-z0-9]{6}\b", re.IGNORECASE)
 def no_tool_refused(messages: list[dict[str, Any]]) -> dict[str, object]:
     """A tool that refuses was asked for something that cannot be done."""
     results = [item for message in messages for item in message["content"] if item["type"] == "tool_result"]
-    refused = [f"{result['name']}: {result['tool_result']}" for result in results if result["is_error"]]
+    refused = [f"{result['name']}: {json.loads(result['tool_result'])['error']}" for result in results if result["is_error"]]
     return {"score": int(not refused), "reason": "; ".join(refused) or f"{len(results)} calls, none refused"}
 
 
