@@ -43,6 +43,9 @@ NAMES: Final[Mapping[str, str]] = {
 SHORTHAND: Final[Mapping[str, str]] = {"python": "function", "field": "path"}
 """Kinds that may be written with a single text, and the option that it means: `- python: evals.checks:polite`."""
 
+OPTION_FIELDS: Final[Mapping[str, str]] = {"kind": "metric_kind"}
+"""Options whose field has another name, since `kind` of a spec says which evaluator it is: `- field: {kind: score, …}`."""
+
 _VERSION = re.compile(r"(?:/(?:versions|labels)/[^/]*|:\d[\w.]*)$")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 

@@ -116,6 +116,7 @@ class TaskNavigationEfficiency:
         )
 
     def _details(self, words: _Words) -> Mapping[str, object]:
+        """Counts and names; `pairs` are list places from 0, `first_break` is for people and counts from 1."""
         found = words.found
         breaks_at = _break(found, self.matching_mode)
         return {
