@@ -12,7 +12,7 @@ import os
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -47,14 +47,6 @@ class EventCommits:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmRefs:
-    """What the configuration asks for: `merge-base`, `head`, or the name of any commit; None for an arm that is no commit."""
-
-    baseline: str | None = MERGE_BASE
-    candidate: str | None = HEAD
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class ResolvedArm:
     """One commit, and what it is."""
 
@@ -77,32 +69,18 @@ class ResolvedPair:
     notices: tuple[Notice, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Checkouts:
-    """The folders of both arms."""
+def resolve_commits(
+    git: Git,
+    *,
+    baseline: str | None = MERGE_BASE,
+    candidate: str | None = HEAD,
+    event: EventCommits | None = None,
+    may_fetch: bool = True,
+) -> ResolvedPair:
+    """Find the commit of each arm, fetching what a shallow clone lacks.
 
-    baseline: Checkout | None
-    candidate: Checkout | None
-    notices: tuple[Notice, ...] = ()
-
-
-@contextmanager
-def open_checkouts(
-    git: Git, refs: ArmRefs, *, scratch: Path, event: EventCommits | None = None, may_fetch: bool = True
-) -> Iterator[Checkouts]:
-    """Find the commits of the arms and give their folders; worktrees are gone afterwards."""
-    pair = resolve_commits(git, refs, event=event, may_fetch=may_fetch)
-    with ExitStack() as stack:
-        opened = [
-            None if arm is None else stack.enter_context(open_checkout(git, arm, name=name, scratch=scratch))
-            for name, arm in (("baseline", pair.baseline), ("candidate", pair.candidate))
-        ]
-        notices = (*pair.notices, *(notice for checkout in opened if checkout for notice in checkout.notices))
-        yield Checkouts(baseline=opened[0], candidate=opened[1], notices=notices)
-
-
-def resolve_commits(git: Git, refs: ArmRefs, *, event: EventCommits | None = None, may_fetch: bool = True) -> ResolvedPair:
-    """Find the commit of each arm, fetching what a shallow clone lacks."""
+    An arm is `merge-base`, `head`, the name of any commit, or None when it is no commit at all.
+    """
     if git.ask("rev-parse", "--is-inside-work-tree") != "true":
         raise ConfigError(
             Problem(
@@ -112,7 +90,7 @@ def resolve_commits(git: Git, refs: ArmRefs, *, event: EventCommits | None = Non
         )
     with _owner_kept(git):
         try:
-            return _Resolver(History(git, may_fetch=may_fetch), git, event).pair(refs)
+            return _Resolver(History(git, may_fetch=may_fetch), git, event).pair(baseline=baseline, candidate=candidate)
         except GitRefused as error:
             raise NoVerdictError(f"git could not tell which commits to compare: {error}") from error
 
@@ -164,12 +142,12 @@ class _Resolver:
         self._head = history.head()
         self._notices: list[Notice] = []
 
-    def pair(self, refs: ArmRefs) -> ResolvedPair:
-        candidate = None if refs.candidate is None else self._candidate(refs.candidate)
-        baseline = None if refs.baseline is None else self._baseline(refs.baseline, candidate)
-        if baseline and candidate and baseline.commit == candidate.commit and not candidate.has_changes:
-            self._notice("same_commit", f"both arms are commit {_short(candidate.commit)}: nothing can differ but chance")
-        return ResolvedPair(baseline=baseline, candidate=candidate, notices=tuple(self._notices))
+    def pair(self, *, baseline: str | None, candidate: str | None) -> ResolvedPair:
+        after = None if candidate is None else self._candidate(candidate)
+        before = None if baseline is None else self._baseline(baseline, after)
+        if before and after and before.commit == after.commit and not after.has_changes:
+            self._notice("same_commit", f"both arms are commit {_short(after.commit)}: nothing can differ but chance")
+        return ResolvedPair(baseline=before, candidate=after, notices=tuple(self._notices))
 
     def _candidate(self, asked: str) -> ResolvedArm:
         if asked == HEAD:

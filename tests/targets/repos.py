@@ -38,6 +38,14 @@ class Repo:
         self.git("commit", "-q", "-m", text)
         return self.git("rev-parse", "HEAD")
 
+    def commits(self, words: str, count: int) -> str:
+        """Add many empty commits in one go, give the id of the last."""
+        tree, last = self.git("rev-parse", "HEAD^{tree}"), self.git("rev-parse", "HEAD")
+        for number in range(count):
+            last = self.git("commit-tree", tree, "-p", last, "-m", f"{words} {number}")
+        self.git("reset", "-q", "--hard", last)
+        return last
+
     def door(self) -> Git:
         return Git(folder=self.path, environ={"PATH": os.environ["PATH"], "HOME": "/nonexistent"})
 
@@ -77,9 +85,11 @@ def pull_request(path: Path, *, base_commits: int = 2, head_commits: int = 2) ->
     origin.commit("first")
     fork_point = origin.commit("v1")
     origin.git("checkout", "-q", "-b", "feature")
-    head = [origin.commit(f"feature {n}") for n in range(head_commits)][-1]
+    origin.commit("feature")
+    head = origin.commits("more of the feature", head_commits - 1)
     origin.git("checkout", "-q", "main")
-    base = [origin.commit(f"landed {n}", file="other.py") for n in range(base_commits)][-1]
+    origin.commit("landed", file="other.py")
+    base = origin.commits("landed later", base_commits - 1)
     origin.git("checkout", "-q", "--detach", "main")
     origin.git("merge", "-q", "--no-ff", "-m", "test merge", "feature")
     merge = origin.git("rev-parse", "HEAD")

@@ -8,12 +8,10 @@ import pytest
 
 from ci_eval.errors import ConfigError, NoVerdictError
 from ci_eval.targets.checkout import (
-    ArmRefs,
     EventCommits,
     ResolvedArm,
     ResolvedPair,
     open_checkout,
-    open_checkouts,
     open_directory,
     resolve_commits,
 )
@@ -37,8 +35,7 @@ def resolved(
     event: EventCommits | None = None,
     may_fetch: bool = True,
 ) -> ResolvedPair:
-    refs = ArmRefs(baseline=baseline, candidate=candidate)
-    return resolve_commits(repo.door(), refs, event=event, may_fetch=may_fetch)
+    return resolve_commits(repo.door(), baseline=baseline, candidate=candidate, event=event, may_fetch=may_fetch)
 
 
 def commits(pair: ResolvedPair) -> tuple[str, str]:
@@ -112,14 +109,14 @@ def test_a_nearer_merge_base_hidden_by_a_shallow_clone_is_not_missed(tmp_path: P
     origin.git("checkout", "-q", "-b", "feature")
     origin.commit("feature")
     origin.git("checkout", "-q", "main")
-    merged = [origin.commit(f"landed {n}", file="other.py") for n in range(3)][-1]
+    merged = origin.commits("landed", 3)
     origin.git("checkout", "-q", "feature")
     origin.git("merge", "-q", "--no-ff", "-m", "update", "main")
     head = origin.commit("feature, again")
     origin.git("checkout", "-q", "main")
-    base = [origin.commit(f"landed later {n}", file="other.py") for n in range(4)][-1]
+    base = origin.commits("landed later", 4)
     event = EventCommits(event="pull_request", head_sha=head, base_sha=base)
-    for depth in (1, 2, 3, 4):
+    for depth in (1, 3):
         repo = clone(origin, tmp_path / f"clone-{depth}", ref="feature", depth=depth)
         assert commits(resolved(repo, event=event)) == (merged, head)
 
@@ -224,7 +221,7 @@ def test_a_branch_that_only_the_server_has_is_fetched(pull: PullRequest, tmp_pat
 def test_an_arm_that_is_no_commit_is_left_alone(tmp_path: Path) -> None:
     repo = new_repo(tmp_path / "repo")
     only = repo.commit("the only commit")
-    pair = resolve_commits(repo.door(), ArmRefs(baseline=None))
+    pair = resolve_commits(repo.door(), baseline=None)
     assert pair.baseline is None
     assert candidate_of(pair).commit == only
 
@@ -274,14 +271,17 @@ def test_a_folder_without_git_is_told_to_name_directories(tmp_path: Path) -> Non
 def test_both_arms_stand_side_by_side_and_the_worktree_is_gone_afterwards(pull: PullRequest, tmp_path: Path) -> None:
     repo = clone(pull.origin, tmp_path / "clone", ref="refs/pull/7/merge", depth=1)
     scratch = tmp_path / "scratch"
-    with open_checkouts(repo.door(), ArmRefs(), scratch=scratch, event=pull_event(pull)) as opened:
-        assert opened.baseline is not None
-        assert opened.candidate is not None
-        assert (opened.baseline.path / "agent.py").read_text() == "v1"
-        assert (opened.candidate.path / "agent.py").read_text() == "feature 1"
-        assert opened.candidate.path == repo.path
-        assert scratch in opened.baseline.path.parents
-        (opened.baseline.path / "left behind").write_text("x")
+    pair = resolved(repo, event=pull_event(pull))
+    assert pair.baseline is not None
+    with (
+        open_checkout(repo.door(), pair.baseline, name="baseline", scratch=scratch) as baseline,
+        open_checkout(repo.door(), candidate_of(pair), name="candidate", scratch=scratch) as candidate,
+    ):
+        assert (baseline.path / "agent.py").read_text() == "v1"
+        assert (candidate.path / "agent.py").read_text() == "feature"
+        assert candidate.path == repo.path
+        assert scratch in baseline.path.parents
+        (baseline.path / "left behind").write_text("x")
     assert list(scratch.iterdir()) == []
     assert len(repo.git("worktree", "list").splitlines()) == 1
     assert repo.git("status", "--porcelain") == ""
@@ -342,8 +342,10 @@ def test_root_leaves_nothing_of_its_own_in_somebody_elses_repository(pull: PullR
     repo = clone(pull.origin, tmp_path / "clone", ref="refs/pull/7/merge", depth=1)
     for path in (repo.path, *repo.path.rglob("*")):
         os.lchown(path, 1001, 1001)
-    with open_checkouts(repo.door(), ArmRefs(), scratch=tmp_path / "scratch", event=pull_event(pull)) as opened:
-        assert opened.baseline is not None
+    pair = resolved(repo, event=pull_event(pull))
+    assert pair.baseline is not None
+    with open_checkout(repo.door(), pair.baseline, name="baseline", scratch=tmp_path / "scratch"):
+        pass
     assert {path.lstat().st_uid for path in repo.path.rglob("*")} == {1001}
 
 
