@@ -1,9 +1,13 @@
 #!/bin/sh
 # Play one pull request: a repository with the agent as it is, a branch with the change, and ci-eval between the two.
 # Needs git and ci-eval on the PATH; no key, no network. Ends with 0 when the change was blocked, as it should be.
+# Usage: demo.sh [FOLDER FOR THE REPORT]
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
-out=$here/ci-eval-out
+mkdir -p "${1:-$here/ci-eval-out}"
+out=$(cd "${1:-$here/ci-eval-out}" && pwd)
+shown=${out#"$PWD"/}
+patch=${here#"$PWD"/}/pull-request.patch
 command -v git >/dev/null || { echo "the demo needs git" >&2; exit 2; }
 command -v ci-eval >/dev/null || { echo "ci-eval is not on the PATH; run \"make demo\" at the top of the repository" >&2; exit 2; }
 work=$(mktemp -d)
@@ -27,7 +31,6 @@ alone git switch -q -c faster-cancelling
 alone git apply "$here/pull-request.patch"
 alone git commit -q -a -m "Cancel with one look-up less; understand tomorrow and weekdays"
 
-rm -rf "$out"
 status=0
 alone ci-eval run -c ci-eval.yaml -o "$out" || status=$?
 
@@ -38,12 +41,12 @@ fi
 cat <<END
 
 What you saw: a pull request that taught the agent "tomorrow" and "this Friday" (two cases fixed) and made cancelling
-faster. The faster way no longer reads the fare's rules: it promises money that the fare does not give back, and cancels
+faster. The faster way no longer reads the fare's rules: it wants to pay back more than the fare allows, and it cancels
 tickets without asking although all the money is lost (eight cases broken). ci-eval blocks the merge: exit code 1.
 
-  the change               examples/travel-agent/pull-request.patch
-  the comment              examples/travel-agent/ci-eval-out/comment.md
-  the job summary          examples/travel-agent/ci-eval-out/summary.md
-  all numbers, as JSON     examples/travel-agent/ci-eval-out/comparison.json
-  every answer, per arm    examples/travel-agent/ci-eval-out/baseline.jsonl, candidate.jsonl
+  the change              $patch
+  the comment             $shown/comment.md
+  the job summary         $shown/summary.md
+  all numbers, as JSON    $shown/comparison.json
+  every answer, per arm   $shown/baseline.jsonl, candidate.jsonl
 END
