@@ -12,7 +12,6 @@ import sys
 import traceback
 from collections.abc import Mapping, Sequence
 
-import click
 import typer
 from typer.main import get_command
 
@@ -41,7 +40,7 @@ app.command("schema")(schema.schema)
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:  # noqa: FBT001
+def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
     """Tell whether a change made an AI agent better or worse."""
     if version:
         typer.echo(f"ci-eval {__version__}")
@@ -54,27 +53,29 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     redact = Redactor(secrets_in(world.environ))
     set_up(sys.stderr, level=logging.INFO, redact=redact, in_actions=world.in_actions)
     try:
-        code = get_command(app).main(args=list(sys.argv[1:] if argv is None else argv), prog_name="ci-eval", standalone_mode=False, obj=world)
+        code = get_command(app).main(
+            args=list(sys.argv[1:] if argv is None else argv), prog_name="ci-eval", standalone_mode=False, obj=world
+        )
         return int(code or ExitCode.PASS)
-    except click.exceptions.Abort:
+    except typer.Abort:
         return ExitCode.INTERRUPTED
-    except click.ClickException as error:
-        error.show()
+    except typer.TyperException as error:
+        log.error("%s (ci-eval --help shows the commands and options)", error)
         return ExitCode.INPUT
     except InputError as error:
         say_problems(error)
         return error.exit_code
     except CiEvalError as error:
-        log.error("%s", error)  # noqa: TRY400
+        log.error("%s", error)
         return error.exit_code
     except KeyboardInterrupt:
-        log.error("interrupted")  # noqa: TRY400
+        log.error("interrupted")
         return ExitCode.INTERRUPTED
     except BrokenPipeError:
         return ExitCode.NO_VERDICT
-    except Exception:
+    except Exception:  # noqa: BLE001 - the last door: our own bug gets its own exit code
         sys.stderr.write(neutral(redact(traceback.format_exc())) + "\n")
-        log.error("this is a bug of ci-eval; please report it with the lines above")  # noqa: TRY400
+        log.error("this is a bug of ci-eval; please report it with the lines above")
         return ExitCode.BUG
 
 

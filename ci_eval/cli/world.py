@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-import click
+import typer
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +22,9 @@ class World:
         return cls(environ=dict(environ), in_actions=environ.get("GITHUB_ACTIONS") == "true")
 
     @classmethod
-    def current(cls) -> World:
-        """Return the world of the running command."""
-        found = click.get_current_context().find_object(cls)
-        if found is None:
+    def of_command(cls, context: typer.Context) -> World:
+        """Return the world that `main` handed to the running command."""
+        world = context.find_object(cls)
+        if world is None:
             raise RuntimeError("the command was started without its world")
-        return found
+        return world

@@ -48,7 +48,11 @@ def load_config(path: Path, *, shown: str, overrides: Sequence[str] = (), today:
     if not isinstance(marks.value, dict):
         found = "an empty file" if marks.value is None else f"a {type(marks.value).__name__}"
         hint = "a minimal file has `dataset:`, `evaluators:`, and `target:` or recorded `outputs:` for both arms"
-        raise ConfigError(Problem(code="config_empty", file=shown, line=1, message=f"`key: value` lines were expected, found {found}", hint=hint))
+        raise ConfigError(
+            Problem(
+                code="config_empty", file=shown, line=1, message=f"`key: value` lines were expected, found {found}", hint=hint
+            )
+        )
     raw = marks.value
     for override in overrides:
         raw = _overridden(raw, override)
@@ -73,9 +77,13 @@ def _text_of(path: Path, shown: str) -> str:
         near = nearest(path.name, [p.name for p in path.parent.glob("*.y*ml")]) if path.parent.is_dir() else None
         hint = f"did you mean {near}? " if near else ""
         hint += "name the configuration with -c FILE"
-        raise ConfigError(Problem(code="file_not_found", file=shown, message="there is no such configuration file", hint=hint)) from error
+        raise ConfigError(
+            Problem(code="file_not_found", file=shown, message="there is no such configuration file", hint=hint)
+        ) from error
     except UnicodeDecodeError as error:
-        raise ConfigError(Problem(code="encoding", file=shown, message=f"not UTF-8 at byte {error.start + 1}; save it as UTF-8")) from error
+        raise ConfigError(
+            Problem(code="encoding", file=shown, message=f"not UTF-8 at byte {error.start + 1}; save it as UTF-8")
+        ) from error
     except OSError as error:
         raise ConfigError(Problem(code="unreadable", file=shown, message=f"cannot be read: {error.strerror}")) from error
 
@@ -100,7 +108,9 @@ def _replaced(raw: Mapping[str, object], keys: Sequence[str], value: object, sho
         inner = {}
     if not isinstance(inner, dict):
         raise ConfigError(
-            Problem(code="override", field=f"--set {shown_key}", message=f"{first} holds {inner!r} and has no keys to set below it")
+            Problem(
+                code="override", field=f"--set {shown_key}", message=f"{first} holds {inner!r} and has no keys to set below it"
+            )
         )
     copy[first] = _replaced(inner, rest, value, shown_key)
     return copy
@@ -188,4 +198,6 @@ def _arm_problems(config: EvalConfig, marks: Located, shown: str) -> Iterator[Pr
         spec = getattr(config, arm)
         if spec.needs_target and config.target is None:
             hint = "add `target:` (how the agent is run), or give recorded outputs: `" + arm + ": {outputs: file.jsonl}`"
-            yield _problem(shown, marks, (arm,), f"the {arm} has to be run, but there is no `target:`", code="no_target", hint=hint)
+            yield _problem(
+                shown, marks, (arm,), f"the {arm} has to be run, but there is no `target:`", code="no_target", hint=hint
+            )

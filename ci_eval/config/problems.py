@@ -57,7 +57,10 @@ def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) 
         known = [tag.strip(" '") for tag in str(context.get("expected_tags", "")).split(",")]
         tag = str(context.get("tag"))
         if tag == "name":
-            return "an evaluator is written `- exact_match` or `- exact_match: {option: value}`, not with `name:` as its first key", None
+            return (
+                "an evaluator is written `- exact_match` or `- exact_match: {option: value}`, not with `name:` as its first key",
+                None,
+            )
         what = "evaluator" if path and path[0] == "evaluators" else "kind"
         return f"there is no {what} {tag!r}", _did_you_mean(tag, known)
     if kind == "union_tag_not_found":
@@ -66,7 +69,8 @@ def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) 
         return "is required and missing", None
     if kind in ("literal_error", "enum"):
         allowed = str(context.get("expected"))
-        return f"{given} is not one of {allowed}", _did_you_mean(str(detail.get("input")), [a.strip(" '") for a in allowed.replace(" or ", ",").split(",")])
+        known = [word.strip(" '") for word in allowed.replace(" or ", ",").split(",")]
+        return f"{given} is not one of {allowed}", _did_you_mean(str(detail.get("input")), known)
     if kind == "value_error":
         return f"{context.get('error', detail['msg'])}", None
     return f"{given}: {str(detail['msg']).removeprefix('Value error, ')}", None
@@ -84,11 +88,11 @@ def _keys_at(schema: Mapping[str, Any], path: KeyPath) -> list[str]:
     """The keys that the schema knows at a place."""
     node: Mapping[str, Any] = schema
     for part in path:
-        node = _step(schema, _resolved(schema, node), part)
+        node = _step(_resolved(schema, node), part)
     return list(_resolved(schema, node).get("properties", {}))
 
 
-def _step(schema: Mapping[str, Any], node: Mapping[str, Any], part: str | int) -> Mapping[str, Any]:
+def _step(node: Mapping[str, Any], part: str | int) -> Mapping[str, Any]:
     if isinstance(part, int):
         return _mapping(node.get("items"))
     if part in node.get("properties", {}):

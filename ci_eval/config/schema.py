@@ -7,11 +7,8 @@ from typing import Annotated, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, PositiveInt, model_validator
 
 from ci_eval.compare.spec import GateSpec, MetricSpec
-from ci_eval.evaluators.catalog import AnyEvaluator, resolve_name
+from ci_eval.evaluators.catalog import NAMES, OPTION_FIELDS, SHORTHAND, SPECS, AnyEvaluator, resolve_name
 from ci_eval.targets.catalog import AnyTarget
-
-SHORTHANDS = {"python": "function"}
-"""Evaluator kinds whose single text value stands for one key."""
 
 
 class Section(BaseModel):
@@ -74,12 +71,12 @@ def _evaluator_entry(entry: object) -> object:
     if isinstance(entry, dict) and len(entry) == 1:
         name, options = next(iter(entry.items()))
         kind = resolve_name(str(name)) or name
-        if isinstance(options, str) and kind in SHORTHANDS:
-            options = {SHORTHANDS[str(kind)]: options}
+        if isinstance(options, str) and kind in SHORTHAND:
+            options = {SHORTHAND[str(kind)]: options}
         if options is None:
             options = {}
         if isinstance(options, dict):
-            return {"kind": kind, **options}
+            return {"kind": kind, **{OPTION_FIELDS.get(option, option): value for option, value in options.items()}}
         raise ValueError(f"options of {name} are expected as `key: value` pairs, found {options!r}")
     raise ValueError("an evaluator is written `- name` or `- name: {option: value}`")
 
@@ -102,3 +99,32 @@ class EvalConfig(Section):
     gate: GateSpec = Field(default=GateSpec(), description="What may block the merge.")
     interval_level: float = Field(default=0.90, gt=0.5, lt=1, description="Two-sided level of the printed intervals.")
     report: ReportSpec = ReportSpec()
+
+    @property
+    def runs_code(self) -> bool:
+        """True when evaluating starts a program of the repository: the agent, or an evaluator of the user's own."""
+        return self.baseline.needs_target or self.candidate.needs_target or any(spec.kind == "python" for spec in self.evaluators)
+
+
+def json_schema() -> dict[str, object]:
+    """The schema of the file as people write it: an evaluator is a name, or a name with options."""
+    schema = EvalConfig.model_json_schema()
+    kinds = schema["$defs"]
+    entries: list[dict[str, object]] = [{"type": "string", "enum": sorted(NAMES)}]
+    for spec in SPECS:
+        options = kinds[spec.__name__]
+        kind = options["properties"].pop("kind")["default"]
+        for written, field in OPTION_FIELDS.items():
+            if field in options["properties"]:
+                options["properties"][written] = options["properties"].pop(field)
+        options["required"] = [name for name in options.get("required", []) if name != "kind"]
+        forms: list[dict[str, object]] = [{"$ref": f"#/$defs/{spec.__name__}"}]
+        if kind in SHORTHAND:
+            forms.append({"type": "string"})
+        entries.append(
+            {"type": "object", "properties": {kind: {"anyOf": forms}}, "required": [kind], "additionalProperties": False}
+        )
+    schema["properties"]["evaluators"]["items"] = {"anyOf": entries}
+    dataset = schema["properties"]["dataset"]
+    schema["properties"]["dataset"] = {"anyOf": [{"type": "string"}, dataset]}
+    return {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "ci-eval.yaml", **schema}

@@ -26,7 +26,9 @@ _WORDS: Mapping[str, object] = {
     **dict.fromkeys(("false", "False", "FALSE"), False),
     **dict.fromkeys(("null", "Null", "NULL", "~", ""), None),
 }
-_CORE_TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")}
+_CORE_TAGS = {
+    f"tag:yaml.org,2002:{name}" for name in ("str", "int", "float", "bool", "null", "map", "seq", "merge", "timestamp", "value")
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,8 +84,8 @@ def _explained(error: yaml.MarkedYAMLError) -> str:
 
 
 def _problem(shown: str, mark: yaml.Mark | None, code: str, message: str) -> ConfigError:
-    place = {} if mark is None else {"line": mark.line + 1, "column": mark.column + 1}
-    return ConfigError(Problem(code=code, file=shown, message=message, **place))
+    line, column = (None, None) if mark is None else (mark.line + 1, mark.column + 1)
+    return ConfigError(Problem(code=code, file=shown, line=line, column=column, message=message))
 
 
 class _Builder:
@@ -125,7 +127,9 @@ class _Builder:
                 continue
             key = self._key(key_node)
             if key in values:
-                raise _problem(self._shown, key_node.start_mark, "yaml_duplicate_key", f"the key {key!r} stands here a second time")
+                raise _problem(
+                    self._shown, key_node.start_mark, "yaml_duplicate_key", f"the key {key!r} stands here a second time"
+                )
             self.marks[(*path, key)] = Mark(line=key_node.start_mark.line + 1, column=key_node.start_mark.column + 1)
             values[key] = self.build(value_node, (*path, key))
         return {**merged, **values}

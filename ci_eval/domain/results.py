@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Final, Literal, TypeAlias
 
 from ci_eval.domain.case import ExpectedAction, Source
 from ci_eval.domain.message import ToolCall
@@ -14,6 +14,7 @@ from ci_eval.domain.score import Metric, Score
 
 SCHEMA_VERSION = "ci-eval/run/v1"
 Arm: TypeAlias = Literal["baseline", "candidate"]
+ARMS: Final[tuple[Arm, Arm]] = ("baseline", "candidate")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,6 +52,8 @@ class RunHeader:
     judge: str | None = None
     environment: Mapping[str, str] = field(default_factory=dict)
     """Python, platform: whatever helps to repeat the run. Never a secret."""
+    notices: tuple[Notice, ...] = ()
+    """What was odd about the dataset and the arm before anything ran."""
     schema_version: str = SCHEMA_VERSION
 
 

@@ -73,7 +73,7 @@ def read_run(path: Path, *, shown: str) -> RunResult:
         raise DataError(Problem(code="empty_file", file=shown, message="the run file is empty; a header line was expected"))
     header = _read_header(first[1], shown)
     records: list[CaseResult] = []
-    notices: list[Notice] = []
+    notices: list[Notice] = [*header.notices]
     for number, line, is_last in _with_last(lines):
         try:
             records.append(_records().validate_json(line))

@@ -1,0 +1,42 @@
+"""The options that several commands share, each described once."""
+
+from __future__ import annotations
+
+import logging
+from pathlib import Path
+from typing import Annotated, TypeAlias
+
+import typer
+
+DEFAULT_CONFIG = Path("ci-eval.yaml")
+DEFAULT_OUTPUT = Path("ci-eval-out")
+
+ConfigOption: TypeAlias = Annotated[Path, typer.Option("-c", "--config", metavar="FILE", help="The configuration.")]
+OutputOption: TypeAlias = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for run files and reports.")]
+SetOption: TypeAlias = Annotated[
+    list[str] | None, typer.Option("--set", metavar="KEY=VALUE", help="Override one key, e.g. gate.alpha=0.1; may be repeated.")
+]
+QuietOption: TypeAlias = Annotated[bool, typer.Option("-q", "--quiet", help="Say only what is wrong.")]
+VerboseOption: TypeAlias = Annotated[bool, typer.Option("-v", "--verbose", help="Say more.")]
+ArmOption = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ARM",
+        help="A commit, branch or tag (also merge-base, head), or directory:PATH, outputs:FILE, run:FILE; overrides the configuration.",
+    ),
+]
+
+
+def set_level(*, quiet: bool, verbose: bool) -> None:
+    """Set how much the log says."""
+    logging.getLogger("ci_eval").setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
+
+
+def arm_override(arm: str, value: str | None) -> list[str]:
+    """Turn `--baseline outputs:before.jsonl` into an override of the configuration."""
+    if value is None:
+        return []
+    kind, colon, rest = value.partition(":")
+    key, text = (kind, rest) if colon and kind in ("ref", "directory", "outputs", "run") else ("ref", value)
+    quoted = text.replace("'", "''")
+    return [f"{arm}={{{key}: '{quoted}'}}"]

@@ -1,0 +1,76 @@
+"""Publishing, as far as the command line decides about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from ci_eval.cli.world import World
+from ci_eval.clients.base import CodeHost
+from ci_eval.domain.report import Report
+from ci_eval.errors import ConfigError, Problem
+from ci_eval.publish.context import PullContext, load_event, read_context
+from ci_eval.publish.publish import publish
+from ci_eval.publish.settings import CHECK_NAME, PublishSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishChoice:
+    """What the options say."""
+
+    wanted: bool
+    comment: bool
+    check: bool
+    check_name: str | None
+    key: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publisher:
+    """Ready to publish, whatever the report turns out to be."""
+
+    world: World
+    context: PullContext
+    settings: PublishSettings
+    report_dir: Path
+
+    def publish(self, report: Report) -> bool:
+        """Publish; True when the report reached every place."""
+        return publish(report, self.context, self.settings, self._host(), report_dir=self.report_dir).complete
+
+    def _host(self) -> CodeHost | None:
+        """Open the door to GitHub; None without a token or a repository."""
+        from ci_eval.clients.github_client import GitHubHost
+
+        token = self.world.environ.get("GITHUB_TOKEN")
+        if not token or self.context.repository is None:
+            return None
+        return GitHubHost(
+            api_url=self.context.api_url,
+            token=token,
+            repository=self.context.repository,
+            ca_bundle=self.world.environ.get("REQUESTS_CA_BUNDLE") or None,
+        )
+
+
+def open_publisher(world: World, choice: PublishChoice, output: Path) -> Publisher | None:
+    """Check everything that publishing needs before anything runs; None when it was not asked for."""
+    if not choice.wanted:
+        return None
+    event_path = world.environ.get("GITHUB_EVENT_PATH")
+    context = read_context(world.environ, load_event(Path(event_path) if event_path else None))
+    if context is None:
+        message = "there is nothing to publish to: this is no GitHub Actions job"
+        raise ConfigError(Problem(code="no_actions", field="--publish", message=message, hint="leave --publish out at home"))
+    try:
+        settings = PublishSettings(
+            comment=choice.comment, check=choice.check, check_name=choice.check_name or CHECK_NAME, key=choice.key
+        )
+    except ValidationError as error:
+        raise ConfigError(
+            Problem(code="publish", field=f"--{str(detail['loc'][0]).replace('_', '-')}", message=str(detail["msg"]))
+            for detail in error.errors(include_url=False)
+        ) from error
+    return Publisher(world=world, context=context, settings=settings, report_dir=output)

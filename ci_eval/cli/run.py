@@ -1,0 +1,87 @@
+"""`ci-eval run`: the main job, from the configuration to the pull request."""
+
+from __future__ import annotations
+
+import logging
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from ci_eval.cli.jobs import open_job, tell
+from ci_eval.cli.options import (
+    DEFAULT_CONFIG,
+    DEFAULT_OUTPUT,
+    ArmOption,
+    ConfigOption,
+    OutputOption,
+    QuietOption,
+    SetOption,
+    VerboseOption,
+    arm_override,
+    set_level,
+)
+from ci_eval.cli.world import World
+from ci_eval.errors import CiEvalError, ExitCode
+
+if TYPE_CHECKING:
+    from ci_eval.cli.publication import Publisher
+
+log = logging.getLogger(__name__)
+
+
+def run(
+    context: typer.Context,
+    config: ConfigOption = DEFAULT_CONFIG,
+    output: OutputOption = DEFAULT_OUTPUT,
+    baseline: ArmOption = None,
+    candidate: ArmOption = None,
+    overrides: SetOption = None,
+    publish: Annotated[
+        bool, typer.Option("--publish", help="Write comment, check and summary (in GitHub Actions; token in GITHUB_TOKEN).")
+    ] = False,
+    comment: Annotated[
+        bool, typer.Option("--comment/--no-comment", help="With --publish: the comment on the pull request.")
+    ] = True,
+    check: Annotated[bool, typer.Option("--check/--no-check", help="With --publish: the check run.")] = True,
+    check_name: Annotated[
+        str | None, typer.Option("--check-name", metavar="NAME", help="Name of the check run; default: ci-eval.")
+    ] = None,
+    key: Annotated[str, typer.Option("--key", metavar="KEY", help="Tells several evaluations of one pull request apart.")] = "",
+    fail_on_publish_error: Annotated[
+        bool, typer.Option("--fail-on-publish-error", help="Exit 3 when the report could not be published.")
+    ] = False,
+    allow_untrusted_code: Annotated[
+        bool, typer.Option("--allow-untrusted-code", help="Run the agent although the event gives secrets to a stranger's code.")
+    ] = False,
+    quiet: QuietOption = False,
+    verbose: VerboseOption = False,
+) -> int:
+    """Run both versions of the agent, score and compare them, report, and end with 0 (pass), 1 (blocked), 2 (input) or 3 (no verdict)."""
+    from ci_eval.cli.publication import PublishChoice, open_publisher
+    from ci_eval.pipeline import run as run_both
+
+    set_level(quiet=quiet, verbose=verbose)
+    world = World.of_command(context)
+    choice = PublishChoice(wanted=publish, comment=comment, check=check, check_name=check_name, key=key)
+    publisher = open_publisher(world, choice, output)
+    arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
+    try:
+        job = open_job(world, config, output, [*(overrides or []), *arms], allow_untrusted_code=allow_untrusted_code)
+        finished = run_both(job)
+    except CiEvalError as error:
+        _tell_failure(publisher, error)
+        raise
+    code = tell(finished, output, quiet=quiet)
+    if publisher is not None and not publisher.publish(finished.report) and fail_on_publish_error:
+        log.error("the report could not be published everywhere, and --fail-on-publish-error is set")
+        return code if code == ExitCode.BLOCK else ExitCode.NO_VERDICT
+    return code
+
+
+def _tell_failure(publisher: Publisher | None, error: CiEvalError) -> None:
+    """An earlier green comment must not outlive an evaluation that failed; trouble in telling never hides the error itself."""
+    if publisher is None or error.exit_code == ExitCode.INTERRUPTED:
+        return
+    from ci_eval.report.failure import render_failure
+
+    publisher.publish(render_failure(error, title="ci-eval"))
