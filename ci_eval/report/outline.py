@@ -10,10 +10,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from ci_eval.domain.comparison import ArmUsage, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
+from ci_eval.domain.comparison import ArmUsage, Change, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
 from ci_eval.domain.results import RunHeader
 from ci_eval.report import numbers
-from ci_eval.report.cases import CaseChanges, tell_cases
+from ci_eval.report.cases import CaseChanges, CaseStory, tell_cases
 from ci_eval.report.sentences import (
     EMOJI,
     Quote,
@@ -107,6 +107,9 @@ class Outline:
     trajectory_of: str | None
     """The one evaluator of all trajectory metrics, so that it is named once; None when they have several."""
     cases: CaseChanges
+    broken_heading: str
+    """`8 cases broke`, or `got worse` where some only fell; "" without any."""
+    fixed_heading: str
     usage: tuple[UsageRow, ...]
     sensitivity: tuple[Sentence, ...]
     errors: tuple[ErrorRow, ...]
@@ -118,6 +121,7 @@ class Outline:
 def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) -> Outline:
     """Write everything out."""
     steps = [one for one in comparison.metrics if one.metric.group == "trajectory"]
+    cases = tell_cases(comparison)
     return Outline(
         outcome=verdict.outcome,
         emoji=EMOJI[verdict.outcome],
@@ -132,7 +136,9 @@ def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) 
         ),
         trajectory=tuple(_metric_row(one, comparison) for one in steps),
         trajectory_of=_shared_owner(steps),
-        cases=tell_cases(comparison),
+        cases=cases,
+        broken_heading=_broken_heading(cases.broken),
+        fixed_heading=_fixed_heading(cases.fixed),
         usage=_usage_rows(comparison.usage_baseline, comparison.usage_candidate),
         sensitivity=tuple(sensitivity_sentence(one) for one in comparison.metrics if one.gated and one.n),
         errors=_error_rows(comparison.metrics),
@@ -177,6 +183,17 @@ def _metric_row(compared: MetricComparison, comparison: Comparison) -> MetricRow
         verdict=verdict_word(compared),
         stands_out=compared.result in (MetricClass.REGRESSED, MetricClass.IMPROVED),
     )
+
+
+def _broken_heading(stories: Sequence[CaseStory]) -> str:
+    broke = all(story.change is Change.BROKEN for story in stories)
+    return f"{numbers.plural(len(stories), 'case')} {'broke' if broke else 'got worse'}" if stories else ""
+
+
+def _fixed_heading(stories: Sequence[CaseStory]) -> str:
+    if not all(story.change is Change.FIXED for story in stories):
+        return f"{numbers.plural(len(stories), 'case')} got better"
+    return f"{numbers.plural(len(stories), 'case')} {'was' if len(stories) == 1 else 'were'} fixed" if stories else ""
 
 
 def _shared_owner(metrics: Sequence[MetricComparison]) -> str | None:

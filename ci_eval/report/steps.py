@@ -21,8 +21,10 @@ Mark: TypeAlias = Literal[" ", "-", "+", "!"]
 
 MAX_STEPS: Final = 40
 NO_CALLS: Final = "(no calls)"
-_WIDTH_OF_TWO: Final = 44
-_WIDTH_OF_THREE: Final = 29
+DIFF_WIDTH: Final = 94  # characters of a code block in a comment before it scrolls
+_CALL_LIMIT: Final = 100
+_NARROWEST: Final = 12
+_GAP: Final = "   "
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,27 +76,34 @@ def align_steps(
     after = [_Step(name=call.name, arguments=call.arguments) for call in candidate]
     longest = max(len(steps) for steps in (wanted, before, after) if steps is not None)
     columns = [title for title, steps in (("expected", wanted), ("baseline", before)) if steps is not None] + ["candidate"]
-    width = _WIDTH_OF_THREE if len(columns) == 3 else _WIDTH_OF_TWO
     reference = wanted if wanted is not None else before or []
     rows = [
-        _written(row, has_expected=wanted is not None, has_baseline=before is not None, width=width)
+        _written(row, has_expected=wanted is not None, has_baseline=before is not None)
         for row in _aligned(reference[:MAX_STEPS], (before or [])[:MAX_STEPS], after[:MAX_STEPS])
     ]
     return StepTable(columns=tuple(columns), rows=_with_empty_columns_named(rows), left_out=max(0, longest - MAX_STEPS))
 
 
-def draw(table: StepTable) -> str:
-    """Draw the rows as lines of a `diff` block; the first column is ours."""
+def draw(table: StepTable, width: int = DIFF_WIDTH) -> str:
+    """Draw the rows as lines of a `diff` block of about `width` characters; the first column is ours."""
     rows = [StepRow(mark=" ", cells=table.columns), *table.rows]
-    widths = [max(len(row.cells[column]) for row in rows) for column in range(len(table.columns))]
+    widths = _widths(rows, width - 2 - len(_GAP) * (len(table.columns) - 1))
     lines = [
-        f"{mark} " + "   ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        f"{mark} " + _GAP.join(_shortened(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=True))
         for row in rows
         for mark, cells in _drawn(row)
     ]
     if table.left_out:
         lines.append(f"  … {table.left_out:,} more")
     return "\n".join(line.rstrip() for line in lines)
+
+
+def _widths(rows: Sequence[StepRow], available: int) -> list[int]:
+    """As wide as its content, but the widest columns give way until all fit."""
+    widths = [max(len(row.cells[column]) for row in rows) for column in range(len(rows[0].cells))]
+    while sum(widths) > available and max(widths) > _NARROWEST:
+        widths[widths.index(max(widths))] -= 1
+    return widths
 
 
 def _drawn(row: StepRow) -> list[tuple[str, tuple[str, ...]]]:
@@ -154,16 +163,14 @@ def _partners(left: list[_Step], right: list[_Step]) -> dict[int, int]:
     }  # fmt: skip
 
 
-def _written(row: _Row, *, has_expected: bool, has_baseline: bool, width: int) -> StepRow:
+def _written(row: _Row, *, has_expected: bool, has_baseline: bool) -> StepRow:
     mark = _mark(row)
     steps = [row.reference] if has_expected else []
     if has_baseline:
         steps.append(row.baseline)
     steps.append(row.candidate)
     with_arguments = mark != " " or not _same_arguments(row)
-    return StepRow(
-        mark=mark, cells=tuple("" if step is None else _call(step, width, with_arguments=with_arguments) for step in steps)
-    )
+    return StepRow(mark=mark, cells=tuple("" if step is None else _call(step, with_arguments=with_arguments) for step in steps))
 
 
 def _mark(row: _Row) -> Mark:
@@ -202,15 +209,15 @@ def _same_arguments(row: _Row) -> bool:
     return row.baseline is None or row.candidate is None or json_equal(row.baseline.arguments, row.candidate.arguments)
 
 
-def _call(step: _Step, width: int, *, with_arguments: bool) -> str:
-    name = one_line(step.name, width)
+def _call(step: _Step, *, with_arguments: bool) -> str:
+    name = one_line(step.name, _CALL_LIMIT)
     if not with_arguments or not step.arguments:
-        return _shortened(name, width)
+        return name
     if isinstance(step.arguments, Mapping):
         inner = ", ".join(f"{key}: {compact(value)}" for key, value in list(step.arguments.items())[:10])
     else:
         inner = compact(step.arguments)
-    return _shortened(one_line(f"{name}({inner})", 4 * width), width)
+    return one_line(f"{name}({inner[:_CALL_LIMIT]})", _CALL_LIMIT)
 
 
 def _shortened(text: str, width: int) -> str:

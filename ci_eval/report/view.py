@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from ci_eval.domain.comparison import Change, Outcome
+from ci_eval.domain.comparison import Outcome
 from ci_eval.report import numbers
 from ci_eval.report.cases import ChangeList
 from ci_eval.report.escape import Ready, code_block, code_cell, code_span, link, prose
@@ -132,20 +132,21 @@ def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
         ),
         trajectory=listed(
             [_metric(row, _step_name(row, outline)) for row in outline.trajectory[: shown.trajectory]], len(outline.trajectory),
-            heading=f"steps · {code_cell(outline.trajectory_of)}" if outline.trajectory_of else "steps", one_more=("more trajectory metric", "more trajectory metrics"), elsewhere=where,
+            heading=f"steps · {code_cell(outline.trajectory_of)}" if outline.trajectory_of else "steps",
+            one_more=("more trajectory metric", "more trajectory metrics"), elsewhere=where,
         ),
         legend=_legend(outline),
         broken=listed(
             [case_view(one, place.broken, is_open=index == 0) for index, one in enumerate(broken[: shown.broken])], len(broken),
-            heading=_broken_heading(outline), one_more=("more broken case", "more broken cases"), elsewhere=where,
+            heading=outline.broken_heading, one_more=("more broken case", "more broken cases"), elsewhere=where,
         ),
         fixed=listed(
             [case_view(one, place.fixed, is_open=False) for one in fixed[: shown.fixed]], len(fixed),
-            heading=_fixed_heading(outline), one_more=("more fixed case", "more fixed cases"), elsewhere=where,
+            heading=outline.fixed_heading, one_more=("more fixed case", "more fixed cases"), elsewhere=where,
         ),
         others=listed(
             [_other(one) for one in others[: shown.others]], len(others),
-            heading="Other changes", one_more=("more kind of change", "more kinds of change"), elsewhere=where,
+            heading=_others_heading(outline), one_more=("more kind of change", "more kinds of change"), elsewhere=where,
         ),
         usage=tuple(_usage(row) for row in outline.usage) if shown.usage else (),
         errors=tuple(_errors(row) for row in outline.errors) if shown.errors else (),
@@ -187,7 +188,7 @@ def _metric(row: MetricRow, name: Ready) -> MetricView:
     difference = f"**{_unbroken(row.difference)}**" if row.stands_out else _unbroken(row.difference)
     return MetricView(
         mark=Ready(row.mark),
-        name=Ready(" · ".join([name, *(_unbroken(note) for note in row.notes)])),
+        name=Ready(f"{name} ({_unbroken(', '.join(row.notes))})" if row.notes else name),
         baseline=_unbroken(row.baseline),
         candidate=_unbroken(row.candidate),
         difference=Ready(f"{difference} {_unbroken(row.interval)}".strip()),
@@ -200,8 +201,8 @@ def _step_name(row: MetricRow, outline: Outline) -> Ready:
 
 
 def _unbroken(text: str) -> Ready:
-    """Keep a short text of ours in one line of a narrow cell."""
-    return Ready(text.replace(" ", "\u00a0"))
+    """Keep a number and its unit together in a narrow cell; a bracket may go to the next line."""
+    return Ready(text.replace(" ", "\u00a0").replace("\u00a0(", " ("))
 
 
 def _legend(outline: Outline) -> Ready:
@@ -210,17 +211,9 @@ def _legend(outline: Outline) -> Ready:
     return Ready(f"<sub>{outline.legend}</sub>")
 
 
-def _broken_heading(outline: Outline) -> str:
-    stories = outline.cases.broken
-    broke = all(story.change is Change.BROKEN for story in stories)
-    return f"{numbers.plural(len(stories), 'case')} {'broke' if broke else 'got worse'}"
-
-
-def _fixed_heading(outline: Outline) -> str:
-    stories = outline.cases.fixed
-    if all(story.change is Change.FIXED for story in stories):
-        return f"{numbers.plural(len(stories), 'case')} {'was' if len(stories) == 1 else 'were'} fixed"
-    return f"{numbers.plural(len(stories), 'case')} got better"
+def _others_heading(outline: Outline) -> str:
+    changed = {case_id for one in outline.cases.others for case_id in one.case_ids}
+    return f"Other changes in {numbers.plural(len(changed), 'case')}"
 
 
 def _other(one: ChangeList) -> OtherView:

@@ -6,14 +6,25 @@ from collections.abc import Mapping, Sequence
 
 from ci_eval.domain.case import ExpectedAction, Source
 from ci_eval.domain.comparison import (
-    ArmUsage, CaseChange, CasePair, CaseSets, Change, Comparison, Difference, Estimate, MetricClass, MetricComparison, Outcome, Rule,
+    ArmUsage,
+    CaseChange,
+    CasePair,
+    CaseSets,
+    Change,
+    Comparison,
+    Difference,
+    Estimate,
+    MetricClass,
+    MetricComparison,
+    Outcome,
+    Rule,
     Verdict,
 )  # fmt: skip
 from ci_eval.domain.message import ToolCall
 from ci_eval.domain.notice import Notice
 from ci_eval.domain.results import Arm, ArmSource, CaseResult, RunHeader
 from ci_eval.domain.sample import Failure
-from ci_eval.domain.score import Metric, MetricKind, Score
+from ci_eval.domain.score import Metric, Score
 from ci_eval.report.settings import ReportSettings
 
 SETTINGS = ReportSettings(

@@ -1,0 +1,449 @@
+"""The whole report, looked at as GitHub would show it."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from ci_eval.domain.comparison import (
+    ArmUsage,
+    CaseChange,
+    CasePair,
+    CaseSets,
+    Change,
+    MetricClass,
+    Outcome,
+    Rule,
+    Verdict,
+)  # fmt: skip
+from ci_eval.domain.message import ToolCall
+from ci_eval.domain.notice import Notice
+from ci_eval.domain.report import Report
+from ci_eval.domain.sample import Failure
+from ci_eval.domain.score import Metric
+from ci_eval.errors import InputError, NoVerdictError
+from ci_eval.report.render import render_report, write_report
+from ci_eval.report.settings import ReportSettings
+from tests.report.fixtures import (
+    BLOCKED,
+    PASSED,
+    QUALITY,
+    SETTINGS,
+    STEPS,
+    SUCCESS,
+    broken,
+    calls,
+    compared,
+    comparison,
+    estimate,
+    expected,
+    flipped,
+    gated_loss,
+    header,
+    record,
+    score,
+    travel_agent,
+)  # fmt: skip
+from tests.report.markdown_reader import Page, assert_is_harmless
+
+OWN_LINKS = frozenset({str(SETTINGS.report_url)})
+Golden = Callable[[str, str], None]
+
+
+def test_a_blocked_merge(matches_golden: Golden) -> None:
+    report = render_report(travel_agent(), BLOCKED, SETTINGS)
+    matches_golden("comment_blocked.md", report.comment)
+    matches_golden("summary_blocked.md", report.summary)
+    matches_golden("check_blocked.md", report.check_summary + "\n" + report.check_text)
+    matches_golden("comparison_blocked.json", report.comparison_json)
+    for text in (report.comment, report.summary, report.check_summary, report.check_text):
+        assert_is_harmless(text, own_links=OWN_LINKS)
+
+
+def test_the_verdict_comes_first_and_says_what_it_means() -> None:
+    lines = render_report(travel_agent(), BLOCKED, SETTINGS).comment.splitlines()
+    assert lines[0] == "## ❌ Travel agent: regression, merging is blocked"
+    assert lines[2].startswith("**`task_success` fell from 84.0 % to 70.0 %")
+
+
+def test_the_sentence_of_a_rule_gets_its_metric_in_front_when_it_lacks_it() -> None:
+    rule = Rule(
+        name="threshold",
+        outcome=Outcome.BLOCK,
+        sentence="The rate is below its floor of 80.0 %.",
+        metric="task_success",
+        case_ids=("a|b",),
+    )
+    verdict = dataclasses.replace(BLOCKED, rules=(rule,))
+    assert (
+        "**`task_success`: the rate is below its floor of 80.0 %.** Case: `a|b`."
+        in render_report(travel_agent(), verdict, SETTINGS).comment
+    )
+
+
+def test_only_the_first_broken_case_is_open() -> None:
+    comment = render_report(travel_agent(), BLOCKED, SETTINGS).comment
+    assert comment.count("<details open>") == 1
+    assert comment.index("<details open>") < comment.index("refund-021")
+
+
+def test_losses_stand_before_gains() -> None:
+    comment = render_report(travel_agent(), BLOCKED, SETTINGS).comment
+    assert comment.index("### 8 cases broke") < comment.index("### 1 case was fixed")
+
+
+def test_a_pass_with_nothing_to_show_is_short() -> None:
+    metric = compared(
+        SUCCESS,
+        estimate(0.84),
+        estimate(0.84),
+        (0.0, -0.05, 0.05),
+        MetricClass.NO_DIFFERENCE,
+        gated=True,
+        reason="identical_outputs",
+    )
+    comment = render_report(comparison([metric], identical_outputs=50), PASSED, SETTINGS).comment
+    assert comment.startswith("## ✅ Travel agent: no regression found\n")
+    assert "### " not in comment
+    assert "identical outputs" in comment
+    assert "Other changes" not in comment
+
+
+@pytest.mark.parametrize(
+    ("outcome", "headline", "title"),
+    [
+        (Outcome.PASS, "Improved.", "## ✅ Travel agent: improved"),
+        (Outcome.WARN, "No decision: 6 cases are too few.", "## ⚠️ Travel agent: no decision, 6 cases are too few"),
+        (Outcome.BLOCK, "Regression: merging is blocked.", "## ❌ Travel agent: regression, merging is blocked"),
+        (Outcome.INCOMPLETE, "Evaluation incomplete: no verdict.", "## ⛔ Travel agent: evaluation incomplete, no verdict"),
+    ],
+)
+def test_every_outcome_has_a_title_of_its_own(outcome: Outcome, headline: str, title: str) -> None:
+    report = render_report(travel_agent(), Verdict(outcome=outcome, headline=headline, rules=()), SETTINGS)
+    assert report.comment.splitlines()[0] == title
+    assert report.outcome is outcome
+    assert report.headline == headline
+
+
+def test_the_check_of_an_incomplete_evaluation_can_not_be_taken_for_a_regression() -> None:
+    verdict = Verdict(outcome=Outcome.INCOMPLETE, headline="Evaluation incomplete: no verdict.", rules=())
+    assert render_report(travel_agent(), verdict, SETTINGS).check_title == "Evaluation incomplete: no verdict"
+
+
+def test_errors_and_skips_are_told_in_words() -> None:
+    metrics = [
+        compared(SUCCESS, estimate(1.0, agent_errors=1, skipped=3), estimate(0.9, skipped=3, evaluator_errors=2), (-0.1, -0.2, 0.0),
+                 MetricClass.INCONCLUSIVE, gated=True),
+    ]  # fmt: skip
+    usage = ArmUsage(
+        cost_usd=None, tokens=None, latency_median_s=None, latency_p95_s=None, agent_errors=2, infra_errors=1, not_run=0,
+        failures={"timeout": 1, "exit_code": 1, "rate_limited": 1},
+    )  # fmt: skip
+    comment = render_report(comparison(metrics, usage_candidate=usage), PASSED, SETTINGS).comment
+    assert "2 agent errors on the candidate (`exit_code` 1×, `timeout` 1×), counted as failures of the agent." in comment
+    assert "1 infrastructure error on the candidate, left out, counted against nobody." in comment
+    assert "Evaluator errors, left out: `task_success` 2 (baseline 0)." in comment
+    assert "Skipped where a metric does not apply: `task_success` 3." in comment
+
+
+def test_unknown_usage_has_no_table_and_a_half_known_one_has_a_dash() -> None:
+    assert "| cost |" not in render_report(comparison([gated_loss(3)]), BLOCKED, SETTINGS).comment
+    known = ArmUsage(
+        cost_usd=0.5, tokens=None, latency_median_s=None, latency_p95_s=None, agent_errors=0, infra_errors=0, not_run=0
+    )
+    comment = render_report(comparison([gated_loss(3)], usage_candidate=known), BLOCKED, SETTINGS).comment
+    assert "| cost | – | 0.50 USD | – |" in comment
+    assert "| tokens |" not in comment
+
+
+def test_missing_added_removed_modified_and_flaky_cases_are_listed() -> None:
+    sets = CaseSets(paired=("a", "b", "f", "m"), added=("new",), removed=("old",), modified=("other",), missing=("m",))
+    changes = [
+        CaseChange(case_id="f", metric=SUCCESS.name, change=Change.FLAKY_SAME, baseline=0.5, candidate=0.5, reason=""),
+        CaseChange(case_id="a", metric=QUALITY.name, change=Change.MISSING, baseline=4, candidate=None, reason="no context"),
+        CaseChange(case_id="b", metric=QUALITY.name, change=Change.DEGRADED, baseline=4, candidate=3.5, reason=""),
+    ]
+    metrics = [gated_loss(4), compared(QUALITY, estimate(4.0, 4), estimate(3.9, 4), (-0.1, None, None), MetricClass.INCONCLUSIVE)]
+    comment = render_report(comparison(metrics, changes, cases=sets), BLOCKED, SETTINGS).comment
+    for row in (
+        "| 1 | no usable result on at least one arm | `m` |",
+        "| 1 | no usable score of `intent_resolution` on one arm | `a` |",
+        "| 1 | `intent_resolution` got worse | `b` |",
+        "| 1 | flaky to the same degree on both arms | `f` |",
+        "| 1 | added: only the candidate has them, not compared | `new` |",
+        "| 1 | removed: only the baseline has them, not compared | `old` |",
+        "| 1 | modified: same id, other content, not compared | `other` |",
+    ):
+        assert row in comment
+    assert "Other changes in 7 cases" in comment
+
+
+def test_a_failed_agent_is_shown_with_its_error() -> None:
+    change, pair = flipped(
+        "r1", SUCCESS, broke=True, reason="the agent failed",
+        before=record("r1", scores={SUCCESS.name: score(SUCCESS, 1)}, answer="ok", steps=calls("a")),
+        after=record("r1", failure=Failure(stage="target", code="timeout", message="no answer within 60 s")),
+    )  # fmt: skip
+    comment = render_report(comparison([gated_loss(1)], [change], [pair], paired=1), BLOCKED, SETTINGS).comment
+    assert "No answer on the candidate, `timeout`: `no answer within 60 s`" in comment
+    assert "| answer | `ok` | – |" in comment
+
+
+def test_of_several_trials_the_telling_ones_are_shown_and_named() -> None:
+    def trial(number: int, passed: float, answer: str) -> object:
+        return record("r1", trial=number, scores={SUCCESS.name: score(SUCCESS, passed, answer)}, answer=answer)
+
+    pair = CasePair(
+        case_id="r1", baseline=(trial(0, 0, "b0"), trial(1, 1, "b1")), candidate=(trial(0, 1, "c0"), trial(1, 0, "c1")),  # type: ignore[arg-type] - records
+    )  # fmt: skip
+    change = CaseChange(case_id="r1", metric=SUCCESS.name, change=Change.DEGRADED, baseline=1.0, candidate=0.5, reason="c1")
+    runs = {"baseline": header("baseline", "a", trials=2), "candidate": header("candidate", "b", trials=2)}
+    comment = render_report(comparison([gated_loss(1)], [change], [pair], paired=1, **runs), BLOCKED, SETTINGS).comment
+    assert "Shown: trial 2 of 2 on the baseline, trial 2 of 2 on the candidate." in comment
+    assert "| answer | `b1` | `c1` |" in comment
+    assert "### 1 case got worse" in comment
+    assert "`task_success`: pass → **50.0 % of trials pass** · `c1`" in comment
+
+
+# RPT-01: text of the run within table cells
+
+
+NASTY_REASONS = {
+    "pipe|in|id": "uses `x | y` in code",
+    "newline\nid": "first line\nsecond line\r\nthird",
+    "html<0.5>": "<b>bold</b> <img src=x onerror=1> <!-- hidden -->",
+    "md_with_under_scores": "*stars* _under_ ~~gone~~ [link](https://example.invalid) # head",
+    "backslash\\": "ends with backslash \\",
+    "star*id": "1. list\n- item\n> quote",
+    "mention": "Ask @example-user or @example-org/team; fixes #12, see owner/repo#34 and 0123456789abcdef0123456789abcdef01234567",
+    "mail": "mail someone@example.invalid, https://example.invalid/?a=1&b=2, www.example.invalid",
+    "close": "</summary></details>\n\n# taken over\n\n```\n</code></pre>",
+    "fences": "```\n````\n~~~",
+    "marker": "<!-- ci-eval:report:v1 key=x run=1.1 head=abc -->",
+    "money": "$a$ and $b$, $$x$$",
+    "hidden\u200b\u202eid": "a\u2066b\U000e0041c\ud800d\x1b[31m",
+    "command": "::error file=a::x\n##[error]y",
+}
+
+
+def hostile_report() -> Report:
+    """Everything that can come from outside says something nasty."""
+    stories = []
+    for line, (case_id, reason) in enumerate(NASTY_REASONS.items(), start=1):
+        stories.append(broken(
+            case_id, reason, line=line, answer=reason, query=f"{case_id} {reason}", title=None,
+            expected_actions=expected("search"), steps=(ToolCall(name=reason, arguments={case_id: reason}),),
+        ))  # fmt: skip
+    nasty = Metric(name="a|b<i>@team</i>", evaluator="x", kind="binary", threshold=1)
+    shares = [dataclasses.replace(part, name=f"st|eps @x.{part.name.rpartition('.')[2]}") for part in STEPS]
+    metrics = [
+        gated_loss(len(stories)),
+        compared(nasty, estimate(1.0, skipped=1), estimate(0.9, evaluator_errors=1), (-0.1, -0.2, 0.0), MetricClass.INCONCLUSIVE),
+        *(compared(share, estimate(0.9), estimate(0.8), (-0.1, -0.2, 0.0), MetricClass.INCONCLUSIVE) for share in shares),
+    ]
+    changes = [change for change, _ in stories]
+    changes += [
+        CaseChange(case_id=case_id, metric=nasty.name, change=Change.BROKEN, baseline=1, candidate=0, reason=reason)
+        for case_id, reason in NASTY_REASONS.items()
+    ]
+    ids = tuple(NASTY_REASONS)
+    arms = {
+        arm: header(
+            arm,
+            "@team fixes #1 <img src=x>",
+            dataset="e|vals/@x.jsonl",
+            version="<b>",
+            judge="@judge|x",
+            environment={"a|@b": "#1"},
+        )
+        for arm in ("baseline", "candidate")
+    }  # type: ignore[arg-type] - both are arms
+    compared_runs = comparison(
+        metrics, changes, [pair for _, pair in stories], paired=len(stories),
+        cases=CaseSets(paired=ids, added=ids, removed=ids, modified=ids, missing=ids[:2]),
+        notices=(Notice(code="x", message="@team | <b> #1", count=2, location="@x.jsonl:1"),), **arms,
+    )  # fmt: skip
+    rules = (
+        Rule(name="must_pass", outcome=Outcome.BLOCK, sentence="2 cases that must pass failed.", case_ids=ids),
+        Rule(name="threshold", outcome=Outcome.BLOCK, sentence=f"{nasty.name} is below its floor.", metric=nasty.name),
+        Rule(name="odd", outcome=Outcome.WARN, sentence="someone slipped @team and <b> | fixes #1 into our words"),
+    )
+    verdict = Verdict(outcome=Outcome.BLOCK, headline="Blocked: @team <b>.", rules=rules)
+    settings = ReportSettings(
+        title="@org/team fixes #1 <img src=x> | `x`", repeat_command="echo ```\n</details> @team", report_url=SETTINGS.report_url
+    )
+    return render_report(compared_runs, verdict, settings)
+
+
+def test_nothing_from_outside_comes_alive(matches_golden: Golden) -> None:
+    report = hostile_report()
+    matches_golden("comment_hostile.md", report.comment)
+    for text in (report.comment, report.summary, report.check_summary, report.check_text):
+        page = assert_is_harmless(text, own_links=OWN_LINKS)
+        for word in ("taken over", "Injected", "example.invalid", "team", "onerror"):
+            assert word not in page.text_outside_code
+
+
+def test_hostile_text_is_shown_as_typed() -> None:
+    codes = Page(hostile_report().comment).codes
+    assert "uses `x | y` in code" in codes
+    assert "first line second line third" in codes
+    assert "<b>bold</b> <img src=x onerror=1> <!-- hidden -->" in codes
+    assert "*stars* _under_ ~~gone~~ [link](https://example.invalid) # head" in codes
+    assert "ends with backslash \\" in codes
+    assert "1. list - item > quote" in codes
+    assert "pipe|in|id" in codes
+    assert (
+        "Ask @example-user or @example-org/team; fixes #12, see owner/repo#34 and 0123456789abcdef0123456789abcdef01234567"
+        in codes
+    )
+
+
+def test_hostile_annotations_are_one_plain_line_each() -> None:
+    annotations = hostile_report().annotations
+    assert len(annotations) == len(NASTY_REASONS)
+    for annotation in annotations:
+        assert len(annotation.title) <= 255
+        assert len(annotation.message) <= 4_000
+        for text in (annotation.title, annotation.message):
+            assert "\n" not in text
+            assert "\r" not in text
+            assert "\x1b" not in text
+
+
+# RPT-03: a report longer than a comment may be
+
+
+def long_report(cases: int, url: str | None = SETTINGS.report_url) -> Report:
+    padding = "lorem ipsum dolor sit amet " * 12
+    stories = [
+        broken(f"row-{i:04d}", f"{i}: {padding}", line=i + 1, answer=f"```\n{padding}\n``` 🧪", query="🧪" * 200)
+        for i in range(cases)
+    ]  # fmt: skip
+    told = comparison([gated_loss(cases)], [change for change, _ in stories], [pair for _, pair in stories], paired=cases)
+    return render_report(told, BLOCKED, dataclasses.replace(SETTINGS, report_url=url))
+
+
+def test_nine_hundred_broken_rows_fit_and_say_what_is_missing() -> None:
+    report = long_report(900)
+    assert len(report.comment.encode()) <= 60_000
+    assert len(report.check_summary.encode()) <= 60_000
+    assert len(report.check_text.encode()) <= 60_000
+    assert len(report.summary.encode()) <= 1_000_000
+    assert report.comment.startswith("## ❌ Travel agent: regression, merging is blocked")
+    assert "row-0000" in report.comment
+    assert "### 900 cases broke" in report.comment
+    page = assert_is_harmless(report.comment, own_links=OWN_LINKS)
+    assert "… 880 more broken cases are in the full report." in page.text_outside_code
+    line = next(line for line in report.comment.splitlines() if "880 more" in line)
+    before = report.comment[: report.comment.index(line)]
+    assert before.count("<details") == before.count("</details>")
+    assert "… 700 more broken cases are in `comparison.json`." in report.summary
+
+
+def test_without_a_link_the_reader_is_told_where_the_rest_is() -> None:
+    assert "… 880 more broken cases are in the job summary and in `comparison.json`." in long_report(900, url=None).comment
+
+
+def test_the_same_input_gives_the_same_cut() -> None:
+    assert long_report(900) == long_report(900)
+
+
+def test_the_full_comparison_is_in_the_json() -> None:
+    assert len(json.loads(long_report(900).comparison_json)["changes"]) == 900
+
+
+def test_at_most_two_hundred_annotations_are_made() -> None:
+    assert len(long_report(900).annotations) == 200
+
+
+def test_blocks_of_the_largest_size_are_left_out_whole() -> None:
+    steps = tuple(ToolCall(name="🧪" * 100, arguments={"k": "🧪" * 500}) for _ in range(100))
+    stories = [
+        broken(f"{i}-" + "🧪" * 300, "🧪" * 3_000, answer="🧪" * 9_000, query="🧪" * 9_000, steps=steps) for i in range(60)
+    ]
+    told = comparison([gated_loss(60)], [change for change, _ in stories], [pair for _, pair in stories], paired=60)
+    report = render_report(told, BLOCKED, SETTINGS)
+    assert len(report.comment.encode()) <= 60_000
+    assert len(report.summary.encode()) <= 1_000_000
+    page = assert_is_harmless(report.comment, own_links=OWN_LINKS)
+    shown = page.tags.count("summary")
+    assert f"… {60 - shown} more broken cases are" in page.text_outside_code
+
+
+def test_a_thousand_metrics_and_rules_fit_too() -> None:
+    metrics = [
+        compared(dataclasses.replace(SUCCESS, name=f"metric_{i}_" + "x" * 150), estimate(1.0), estimate(0.0), (-1.0, -1.0, -0.9),
+                 MetricClass.REGRESSED, gated=True)
+        for i in range(1_000)
+    ]  # fmt: skip
+    rules = tuple(
+        Rule(name="threshold", outcome=Outcome.BLOCK, sentence="x " * 500, metric=one.metric.name, case_ids=("c" * 90,) * 30)
+        for one in metrics
+    )
+    report = render_report(comparison(metrics), dataclasses.replace(BLOCKED, rules=rules), SETTINGS)
+    for text in (report.comment, report.check_summary, report.check_text):
+        assert len(text.encode()) <= 60_000
+        assert_is_harmless(text, own_links=OWN_LINKS)
+    assert "more reasons are in the full report" in Page(report.comment).text_outside_code
+
+
+# Annotations
+
+
+def test_a_broken_case_is_annotated_on_its_row() -> None:
+    first = render_report(travel_agent(), BLOCKED, SETTINGS).annotations[0]
+    assert (first.path, first.line, first.level) == ("evals/dataset.jsonl", 17, "failure")
+    assert first.title == "Case broke: refund-017"
+    assert first.message == "task_success: pass before, fail now (2 of 3 expected calls made; missing: confirm_price)"
+
+
+def test_without_a_blocked_merge_a_broken_case_is_a_warning() -> None:
+    assert {one.level for one in render_report(travel_agent(), PASSED, SETTINGS).annotations} == {"warning"}
+
+
+@pytest.mark.parametrize("file", ["/etc/passwd", "../other/data.jsonl", "C:/data.jsonl", "a/../../x.jsonl"])
+def test_a_file_outside_of_the_repository_is_not_annotated(file: str) -> None:
+    change, pair = broken("r1", "x")
+    source = dataclasses.replace(pair.candidate[0].source, file=file)
+    outside = dataclasses.replace(pair, candidate=(dataclasses.replace(pair.candidate[0], source=source),))
+    assert render_report(comparison([gated_loss(1)], [change], [outside], paired=1), BLOCKED, SETTINGS).annotations == ()
+
+
+def test_a_row_without_a_line_is_not_annotated() -> None:
+    change, pair = broken("r1", "x", line=None)  # type: ignore[arg-type] - a row of a JSON document
+    assert render_report(comparison([gated_loss(1)], [change], [pair], paired=1), BLOCKED, SETTINGS).annotations == ()
+
+
+# Files
+
+
+def test_the_files_are_written(tmp_path: Path) -> None:
+    report = render_report(travel_agent(), BLOCKED, SETTINGS)
+    paths = write_report(report, tmp_path / "a" / "b")
+    assert [path.name for path in paths] == ["comment.md", "summary.md", "comparison.json"]
+    assert (tmp_path / "a" / "b" / "comment.md").read_text(encoding="utf-8") == report.comment
+    assert json.loads((tmp_path / "a" / "b" / "comparison.json").read_text(encoding="utf-8"))["verdict"]["outcome"] == "block"
+
+
+def test_lone_surrogates_and_control_characters_reach_the_disk(tmp_path: Path) -> None:
+    report = hostile_report()
+    write_report(report, tmp_path)
+    changes = json.loads((tmp_path / "comparison.json").read_text(encoding="utf-8"))["changes"]
+    assert {change["reason"] for change in changes} >= {"a\u2066b\U000e0041c\ud800d\x1b[31m"}
+
+
+def test_a_file_where_the_folder_should_be_is_wrong_input(tmp_path: Path) -> None:
+    (tmp_path / "out").write_text("")
+    with pytest.raises(InputError, match="a folder for the report was expected, found a file"):
+        write_report(render_report(travel_agent(), BLOCKED, SETTINGS), tmp_path / "out")
+
+
+def test_a_place_that_can_not_be_written_gives_no_verdict(tmp_path: Path) -> None:
+    (tmp_path / "comment.md").mkdir()
+    with pytest.raises(NoVerdictError, match="the report can't be written"):
+        write_report(render_report(travel_agent(), BLOCKED, SETTINGS), tmp_path)
