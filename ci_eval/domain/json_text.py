@@ -12,10 +12,13 @@ import math
 import re
 import warnings
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 MAX_NESTING = 100
 """Deepest list or object within another; far beyond honest data, far below the interpreter's stack."""
+
+
+_CONTAINERS = (dict, list, tuple)
 
 
 class JsonError(ValueError):
@@ -67,9 +70,9 @@ def parse_literal(text: str) -> object:
 
 def nests_too_deep(value: object) -> bool:
     """True when lists and objects stand in each other more than MAX_NESTING deep."""
-    level = [value]
-    for _ in range(MAX_NESTING + 1):
-        level = [inner for outer in level for inner in _members(outer)]
+    level = [value] if isinstance(value, _CONTAINERS) else []
+    for _ in range(MAX_NESTING):
+        level = [inner for outer in level for inner in _members(outer) if isinstance(inner, _CONTAINERS)]
         if not level:
             return False
     return True
@@ -183,10 +186,10 @@ def _place_of(word: str, text: str) -> int:
     return 0
 
 
-def _members(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return list(value) if isinstance(value, (list, tuple)) else []
+def _members(container: object) -> Iterable[object]:
+    if isinstance(container, dict):
+        return container.values()
+    return container if isinstance(container, (list, tuple)) else ()
 
 
 def _as_json(value: object) -> object:

@@ -33,7 +33,7 @@ def read_call(entry: Mapping[str, object], path: str, *, source_type: str | None
     status = entry.get("status")
     return ToolCall(
         name=name, arguments=arguments, arguments_error=error,
-        id=read_id(entry) or (read_id(body) if body is not entry else None),
+        id=_id_along(entry),
         status=status if isinstance(status, str) else None,
         source_type=source_type or (written_type if isinstance(written_type, str) else "tool_call"),
     )  # fmt: skip
@@ -46,8 +46,7 @@ def call_body(entry: Mapping[str, object], path: str) -> tuple[Mapping[str, obje
     for key in NESTED_KEYS:
         inner = entry.get(key)
         if isinstance(inner, Mapping):
-            # tool_call may hold an OpenAI call in its turn, so look once more
-            return call_body(inner, f"{path}.{key}") if key == "tool_call" else (inner, f"{path}.{key}")
+            return call_body(inner, f"{path}.{key}")
     return entry, path
 
 
@@ -71,6 +70,13 @@ def read_id(entry: Mapping[str, object]) -> str | None:
         if isinstance(value, int) and not isinstance(value, bool):
             return str(value)
     return None
+
+
+def _id_along(entry: Mapping[str, object]) -> str | None:
+    """Return the first id on the way from the entry to the call inside it."""
+    found = read_id(entry)
+    inner = next((entry[key] for key in NESTED_KEYS if isinstance(entry.get(key), Mapping)), None)
+    return found if found is not None or not isinstance(inner, Mapping) else _id_along(inner)
 
 
 def read_arguments(value: object) -> tuple[object, ArgumentsError | None]:
