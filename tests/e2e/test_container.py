@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.fakes.fake_github import FakeGitHub
 from tests.shared import SHARED
 
 ROOT = Path(__file__).parents[2]
@@ -37,7 +39,13 @@ def image() -> None:
     assert done.returncode == 0, done.stderr
 
 
-def act(folder: Path, *options: str, workspace: Path = EXAMPLE) -> dict[str, Any]:
+@pytest.fixture
+def example(tmp_path: Path) -> Path:
+    """The example agent without what a demo left in its folder."""
+    return Path(shutil.copytree(EXAMPLE, tmp_path / "example", ignore=shutil.ignore_patterns("ci-eval-out", "__pycache__")))
+
+
+def act(folder: Path, workspace: Path, *options: str) -> dict[str, Any]:
     result = folder / "result.json"
     command = [str(TOOL), "--no-build", "--workspace", str(workspace), "--result", str(result), *options]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
@@ -46,8 +54,8 @@ def act(folder: Path, *options: str, workspace: Path = EXAMPLE) -> dict[str, Any
     return found
 
 
-def test_a_pull_request_gets_comment_check_summary_and_outputs(image: None, tmp_path: Path) -> None:
-    found = act(tmp_path, "--fetch-depth", "2")
+def test_a_pull_request_gets_comment_check_summary_and_outputs(image: None, example: Path, tmp_path: Path) -> None:
+    found = act(tmp_path, example, "--fetch-depth", "2")
 
     assert found["exit_code"] == 0, found["log"]
     assert found["outputs"]["outcome"] == "pass"
@@ -62,16 +70,28 @@ def test_a_pull_request_gets_comment_check_summary_and_outputs(image: None, tmp_
     assert len(found["github"]["log"]) <= 15
 
 
-def test_what_we_leave_in_the_workspace_belongs_to_the_runner(image: None, tmp_path: Path) -> None:
-    found = act(tmp_path)
+def test_a_second_run_edits_the_same_comment(image: None, example: Path, tmp_path: Path) -> None:
+    with FakeGitHub(repo="octo/agent") as gh:
+        gh.add_pull(7, head_sha="a" * 40, base_sha="b" * 40)
+        for _ in range(2):
+            assert act(tmp_path, example, "--network", "host", "--api-url", gh.url)["exit_code"] == 0
+
+        assert len(gh.comments) == 1
+        assert [entry["method"] for entry in gh.log if "/issues/comments/" in entry["path"]] == ["PATCH"]
+        assert len(gh.check_runs) == 2  # one for each head commit: every run of the tool makes commits of its own
+        assert not gh.violations
+
+
+def test_what_we_leave_in_the_workspace_belongs_to_the_runner(image: None, example: Path, tmp_path: Path) -> None:
+    found = act(tmp_path, example)
 
     left = {entry["path"]: entry["uid"] for entry in found["files"]}
     assert "ci-eval-out/comparison.json" in left
     assert set(left.values()) == {RUNNER_UID}
 
 
-def test_a_fork_s_token_still_gives_summary_and_exit_code(image: None, tmp_path: Path) -> None:
-    found = act(tmp_path, "--fork", "--fetch-depth", "2")
+def test_a_fork_s_token_still_gives_summary_and_exit_code(image: None, example: Path, tmp_path: Path) -> None:
+    found = act(tmp_path, example, "--fork", "--fetch-depth", "2")
 
     assert found["exit_code"] == 0, found["log"]
     assert found["outputs"]["outcome"] == "pass"
@@ -80,8 +100,8 @@ def test_a_fork_s_token_still_gives_summary_and_exit_code(image: None, tmp_path:
     assert [command["command"] for command in found["commands"] if command["command"] == "error"] == []
 
 
-def test_a_wrong_input_is_one_clear_error(image: None, tmp_path: Path) -> None:
-    found = act(tmp_path, "--input", "comment=yes", "--input", "config=none.yaml")
+def test_a_wrong_input_is_one_clear_error(image: None, example: Path, tmp_path: Path) -> None:
+    found = act(tmp_path, example, "--input", "comment=yes", "--input", "config=none.yaml")
 
     assert found["exit_code"] == 2
     errors = [command["data"] for command in found["commands"] if command["command"] == "error"]
@@ -90,21 +110,19 @@ def test_a_wrong_input_is_one_clear_error(image: None, tmp_path: Path) -> None:
     assert "Traceback" not in found["log"]
 
 
-def test_files_of_the_pull_request_replace_no_module_of_ours(image: None, tmp_path: Path) -> None:
-    workspace = tmp_path / "workspace"
-    subprocess.run(["cp", "-a", f"{EXAMPLE}/.", workspace], check=True)
-    (workspace / "yaml.py").write_text("raise SystemExit('hijacked')")
-    (workspace / "ci_eval").mkdir()
-    (workspace / "ci_eval" / "__init__.py").write_text("raise SystemExit('hijacked')")
+def test_files_of_the_pull_request_replace_no_module_of_ours(image: None, example: Path, tmp_path: Path) -> None:
+    (example / "yaml.py").write_text("raise SystemExit('hijacked')")
+    (example / "ci_eval").mkdir()
+    (example / "ci_eval" / "__init__.py").write_text("raise SystemExit('hijacked')")
 
-    found = act(tmp_path, "--env", "PYTHONPATH=/github/workspace", workspace=workspace)
+    found = act(tmp_path, example, "--env", "PYTHONPATH=/github/workspace")
 
     assert found["exit_code"] == 0, found["log"]
     assert "hijacked" not in found["log"]
 
 
-def test_the_token_appears_nowhere(image: None, tmp_path: Path) -> None:
-    found = act(tmp_path, "--env", "SERVICE_API_KEY=sk-very-secret-value")
+def test_the_token_appears_nowhere(image: None, example: Path, tmp_path: Path) -> None:
+    found = act(tmp_path, example, "--env", "SERVICE_API_KEY=sk-very-secret-value")
 
     masks = [command["data"] for command in found["commands"] if command["command"] == "add-mask"]
     assert set(masks) >= {"ghs_fake", "sk-very-secret-value"}
@@ -134,7 +152,7 @@ def test_an_agent_s_words_command_nothing(image: None, tmp_path: Path) -> None:
         encoding="utf-8",
     )
 
-    found = act(tmp_path, workspace=workspace)
+    found = act(tmp_path, workspace)
 
     assert found["exit_code"] == 1, found["log"]
     assert found["outputs"]["outcome"] == "block"
@@ -169,9 +187,10 @@ def test_the_agent_cannot_read_our_token(image: None, tmp_path: Path) -> None:
         encoding="utf-8",
     )
 
-    found = act(tmp_path, workspace=workspace)
+    found = act(tmp_path, workspace)
 
     assert found["exit_code"] == 0, found["log"]
+    assert found["outputs"]["outcome"] == "pass"
 
 
 def write_lines(path: Path, rows: list[dict[str, str]]) -> None:
