@@ -12,6 +12,8 @@ from ci_eval.domain.score import Direction
 
 STABLE = frozenset({Change.STABLE_PASS, Change.STABLE_FAIL, Change.UNCHANGED, Change.NOT_APPLICABLE})
 """Nothing to tell a reviewer."""
+MOVES = frozenset({Change.BROKEN, Change.DEGRADED, Change.FIXED, Change.IMPROVED, Change.CHANGED})
+"""Another score than before."""
 ORDER = {
     change: rank
     for rank, change in enumerate(

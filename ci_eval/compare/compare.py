@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ci_eval.compare.changes import ORDER, STABLE, change_of
+from ci_eval.compare.changes import MOVES, ORDER, STABLE, change_of
 from ci_eval.compare.derived import with_derived
 from ci_eval.compare.identical import count_same_outputs
 from ci_eval.compare.metrics import Measured, judge, measure
@@ -131,7 +131,8 @@ def _changes_of(pairing: Pairing, one: Measured) -> Iterator[CaseChange]:
     }
     for case_id, (before, after) in one.scores.items():
         change = alone.get(case_id) or change_of(before, after, one.rules.metric.direction)
-        if change in STABLE or (one.identical and change is not Change.MISSING and case_id not in alone):
+        is_noise = one.identical and change in MOVES
+        if change in STABLE or is_noise:
             continue
         pair = one.compared.get(case_id)
         yield CaseChange(

@@ -242,13 +242,19 @@ class _Judged:
                 Outcome.WARN,
                 "There is a limit on the ratio, and no measurement on both arms to hold against it.",
             )
-        # the lower limit: only what surely is above the limit blocks
-        if rules.max_ratio is not None and _exceeds(one.difference.low, rules.max_ratio):
+        if rules.max_ratio is not None and _exceeds(self._surest_ratio(), rules.max_ratio):
             sentence = f"The ratio is surely above the {rules.max_ratio:.3g} allowed. {wording.moved(one, self.level)}"
             yield self._rule("max_ratio", Outcome.BLOCK, sentence)
         if rules.max_ratio_total is not None and _exceeds(one.ratio_of_totals, rules.max_ratio_total):
             sentence = f"The candidate's total is {one.ratio_of_totals:.3g} times the baseline's; {rules.max_ratio_total:.3g} is allowed."
             yield self._rule("max_ratio_total", Outcome.BLOCK, sentence)
+
+    def _surest_ratio(self) -> float | None:
+        """The lower limit of the ratio; where all cases have one ratio there is no limit, and the test must speak for it."""
+        found = self.compared.difference
+        if found.low is not None or found.p_regress is None:
+            return found.low
+        return found.estimate if found.p_regress <= self.compared.alpha else None
 
     def _was_decided(self) -> bool:
         return self.compared.result is not MetricClass.INVALID and self.compared.reason not in {"no_pairs", "evaluator_changed"}

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 TIE = 1e-12  # two scores closer than this are equal; a standard deviation below it is none
 CONTINUOUS_STEPS = 1000  # the largest gain of a continuous metric becomes this many whole steps
 LARGEST_LATTICE = 2520  # least common multiple of 1 to 10; beyond it the distribution grows out of hand
-DIRECT_WORK = 2_000_000_000  # additions; about two seconds, beyond that Fourier transforms take over
+DIRECT_WORK = 200_000_000  # additions; a fifth of a second, beyond that Fourier transforms take over
 POWER = 0.80
 
 

@@ -110,7 +110,10 @@ def _split(compared: MetricComparison) -> str:
     worse, better = len(compared.worse), len(compared.better)
     if compared.metric.direction == "none":
         return f"{cases(worse + better)} changed."
-    return f"{cases(worse)} got worse, {better:,} got better."
+    if worse == better == 0:
+        return "no case changed."
+    fell = f"{cases(worse)} got worse" if worse else "no case got worse"
+    return f"{fell}, {better:,} got better." if better else f"{fell}, none got better."
 
 
 def _chance(compared: MetricComparison) -> str:
@@ -172,7 +175,7 @@ def _too_few(compared: MetricComparison) -> str:
         needed = f"at least {least:,} would have to get worse, and none better, before a loss could be told from chance"
     else:
         needed = f"a loss can be told from chance from {cases(least)} on"
-    return f"{few} too few for a verdict: {needed}. {same:,} of {compared.n:,} unchanged, {_split(compared)}"
+    return f"{few} too few for a verdict: {needed}. {same:,} of {compared.n:,} unchanged; {_split(compared)}"
 
 
 def incomplete(compared: MetricComparison) -> str:
