@@ -113,7 +113,7 @@ def _running_arm(
 ) -> OpenArm:
     config = loaded.config
     if config.target is None:
-        raise ConfigError(loaded.problem((arm,), f"the {arm} has to be run, but there is no `target:`", code="no_target"))
+        raise ConfigError(loaded.pointer.problem((arm,), f"the {arm} has to be run, but there is no `target:`", code="no_target"))
     context = TargetContext(
         checkout=checkout,
         environ=dict(around.environ),

@@ -68,7 +68,6 @@ class ComparisonJob:
                 title=config.report.title or config.name,
                 repeat_command=repeat,
                 report_url=url,
-                interval_level=config.interval_level,
             ),
         )
 
@@ -157,7 +156,7 @@ def check_evaluators(loaded: LoadedConfig, cases: Sequence[Case]) -> list[Evalua
     """Return the evaluators' settings; ConfigError for one that could not score a single case."""
     useless = [(i, why) for i, spec in enumerate(loaded.config.evaluators) if (why := spec.unusable(cases))]
     if useless:
-        raise ConfigError(loaded.problem(("evaluators", index), why, code="unusable_evaluator") for index, why in useless)
+        raise ConfigError(loaded.pointer.problem(("evaluators", index), why, code="unusable_evaluator") for index, why in useless)
     return list(loaded.config.evaluators)
 
 

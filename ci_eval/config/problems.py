@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -12,6 +13,28 @@ from ci_eval.config.yaml_source import KeyPath, Located
 from ci_eval.errors import Problem
 
 SHOWN_VALUE = 80  # characters
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Pointer:
+    """Makes problems that point into one configuration file."""
+
+    shown: str
+    """The path as the user wrote it."""
+    marks: Located
+
+    def problem(self, path: KeyPath, message: str, *, code: str = "config", hint: str | None = None) -> Problem:
+        """Point at a key, or at the deepest part of the path that is written down."""
+        mark = self.marks.mark(path)
+        return Problem(
+            code=code,
+            file=self.shown,
+            line=mark.line if mark else None,
+            column=mark.column if mark else None,
+            field=dotted(path),
+            message=message,
+            hint=hint,
+        )
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
@@ -26,17 +49,13 @@ def shown_value(value: object) -> str:
     return text if len(text) <= SHOWN_VALUE else text[: SHOWN_VALUE - 1] + "…"
 
 
-def problems_of(error: ValidationError, *, model: type[BaseModel], marks: Located, shown: str) -> Iterator[Problem]:
+def problems_of(error: ValidationError, *, model: type[BaseModel], pointer: Pointer) -> Iterator[Problem]:
     """Translate every error of one validation."""
     schema = model.model_json_schema()
     for detail in error.errors(include_url=False):
         path: KeyPath = tuple(detail["loc"])
         message, hint = _words(detail, schema, path)
-        mark = marks.mark(path)
-        yield Problem(
-            code=str(detail["type"]), file=shown, line=mark.line if mark else None, column=mark.column if mark else None,
-            field=dotted(path), message=message, hint=hint,
-        )  # fmt: skip
+        yield pointer.problem(_as_written(path), message, code=str(detail["type"]), hint=hint)
 
 
 def dotted(path: KeyPath) -> str:
@@ -56,11 +75,6 @@ def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) 
     if kind == "union_tag_invalid":
         known = [tag.strip(" '") for tag in str(context.get("expected_tags", "")).split(",")]
         tag = str(context.get("tag"))
-        if tag == "name":
-            return (
-                "an evaluator is written `- exact_match` or `- exact_match: {option: value}`, not with `name:` as its first key",
-                None,
-            )
         what = "evaluator" if path and path[0] == "evaluators" else "kind"
         return f"there is no {what} {tag!r}", _did_you_mean(tag, known)
     if kind == "union_tag_not_found":
@@ -74,6 +88,11 @@ def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) 
     if kind == "value_error":
         return f"{context.get('error', detail['msg'])}", None
     return f"{given}: {str(detail['msg']).removeprefix('Value error, ')}", None
+
+
+def _as_written(path: KeyPath) -> KeyPath:
+    """Take out the target's kind, which pydantic puts into the path and no file has there."""
+    return (path[0], *path[2:]) if len(path) > 2 and path[0] == "target" else path
 
 
 def _did_you_mean(name: str, known: Iterable[str]) -> str | None:

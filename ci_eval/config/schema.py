@@ -70,6 +70,10 @@ def _evaluator_entry(entry: object) -> object:
         return {"kind": resolve_name(entry) or entry}
     if isinstance(entry, dict) and len(entry) == 1:
         name, options = next(iter(entry.items()))
+        if name == "name":
+            raise ValueError(
+                f"an evaluator is written `- {options}` or `- {options}: {{option: value}}`, without `name:` before it"
+            )
         kind = resolve_name(str(name)) or name
         if isinstance(options, str) and kind in SHORTHAND:
             options = {SHORTHAND[str(kind)]: options}

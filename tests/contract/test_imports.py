@@ -25,7 +25,7 @@ ALLOWED = {
     "config": {*STAGE, "targets.catalog", "evaluators.catalog", "compare.spec"},
     "arms": {*STAGE, "config", "run", "dataset", "messages", "targets"},
     "pipeline": {*STAGE, "arms", "config", "run", "dataset", "messages", "targets", "evaluators", "compare", "report"},
-    "cli": {*STAGE, "pipeline", "config", "clients", "publish"},
+    "cli": {*STAGE, "pipeline", "config", "clients", "publish", "report", "targets.checkout"},
     "action": {"cli", "errors", "log"},
     "errors": set(),
     "log": set(),
