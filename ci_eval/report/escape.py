@@ -37,7 +37,8 @@ def clean(text: str, limit: int = BLOCK_LIMIT) -> str:
     """Return the text with plain line ends, every invisible character made visible, and at most `limit` characters of it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n")
     kept, rest = _capped(text, limit)
-    shown = "".join(HIDDEN if _is_hidden(character) else character for character in kept)
+    is_plain = kept.isascii() and kept.isprintable()  # most texts; the rest is looked at one by one
+    shown = kept if is_plain else "".join(HIDDEN if _is_hidden(character) else character for character in kept)
     return f"{shown}… (+{rest:,} characters)" if rest else shown
 
 

@@ -19,6 +19,7 @@ from ci_eval.report.sentences import (
     Quote,
     Sentence,
     class_mark,
+    gate_sentences,
     headline_in_title,
     rule_sentence,
     sensitivity_sentence,
@@ -27,9 +28,8 @@ from ci_eval.report.sentences import (
 )  # fmt: skip
 from ci_eval.report.settings import ReportSettings
 
-CASES_TOLD_ELSEWHERE: Final = frozenset({"statistical"})
-"""Rules whose cases are the broken ones, which are listed anyway."""
-
+LISTS_ITS_CASES: Final = frozenset({"must_pass", "missing", "removed"})
+"""Rules whose cases are not the broken ones, which are listed anyway."""
 
 SHARES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
 """Last parts of the names of trajectory metrics, as they are read."""
@@ -128,9 +128,9 @@ def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) 
         title=settings.title,
         headline=verdict.headline,
         headline_in_title=headline_in_title(verdict),
-        reasons=tuple(rule_sentence(rule, list_cases=rule.name not in CASES_TOLD_ELSEWHERE) for rule in _distinct(verdict.rules)),
+        reasons=tuple(rule_sentence(rule, list_cases=rule.name in LISTS_ITS_CASES) for rule in _distinct(verdict.rules)),
         troubles=trouble_sentences(comparison),
-        legend=_legend(comparison, settings),
+        legend=_legend(comparison),
         metrics=tuple(
             _metric_row(one, comparison) for one in comparison.metrics if one.gated or one.metric.group != "trajectory"
         ),
@@ -140,10 +140,10 @@ def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) 
         broken_heading=_broken_heading(cases.broken),
         fixed_heading=_fixed_heading(cases.fixed),
         usage=_usage_rows(comparison.usage_baseline, comparison.usage_candidate),
-        sensitivity=tuple(sensitivity_sentence(one) for one in comparison.metrics if one.gated and one.n),
+        sensitivity=tuple(sensitivity_sentence(one) for one in comparison.metrics if _is_sensitivity_news(one, verdict)),
         errors=_error_rows(comparison.metrics),
         notices=_notices(comparison),
-        provenance=_provenance(comparison, settings),
+        provenance=_provenance(comparison, verdict, settings),
     )
 
 
@@ -155,12 +155,11 @@ def _distinct(rules: Sequence[Rule]) -> list[Rule]:
     return list(said.values())
 
 
-def _legend(comparison: Comparison, settings: ReportSettings) -> str:
+def _legend(comparison: Comparison) -> str:
     unit = ", in points where a metric is a pass rate" if any(one.metric.kind == "binary" for one in comparison.metrics) else ""
     paired = numbers.plural(len(comparison.cases.paired), "case")
-    return (
-        f"{paired} on both arms · difference: candidate minus baseline{unit} [{numbers.level(settings.interval_level)} interval]"
-    )
+    level = numbers.level(comparison.interval_level)
+    return f"{paired} on both arms · difference: candidate minus baseline{unit} [{level} interval]"
 
 
 def _metric_row(compared: MetricComparison, comparison: Comparison) -> MetricRow:
@@ -253,11 +252,19 @@ def _notices(comparison: Comparison) -> tuple[Sentence, ...]:
     return tuple(told)
 
 
-def _provenance(comparison: Comparison, settings: ReportSettings) -> Provenance:
+def _is_sensitivity_news(compared: MetricComparison, verdict: Verdict) -> bool:
+    """False where the rule's own sentence says it: for an inconclusive metric, unless something else blocked it."""
+    if not compared.gated or not compared.n or compared.result is MetricClass.TOO_FEW_CASES:
+        return False
+    blocked = any(rule.metric == compared.metric.name and rule.outcome is Outcome.BLOCK for rule in verdict.rules)
+    return blocked or compared.result is not MetricClass.INCONCLUSIVE
+
+
+def _provenance(comparison: Comparison, verdict: Verdict, settings: ReportSettings) -> Provenance:
     baseline, candidate = comparison.baseline, comparison.candidate
     return Provenance(
         arms=(("baseline", baseline.source.description), ("candidate", candidate.source.description)),
-        facts=tuple(fact for fact in _facts(comparison, baseline, candidate) if fact),
+        facts=(*gate_sentences(comparison, verdict), *_facts(comparison, baseline, candidate)),
         repeat_command=settings.repeat_command,
         report_url=settings.report_url,
     )

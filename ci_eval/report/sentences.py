@@ -77,20 +77,25 @@ def trouble_sentences(comparison: Comparison) -> tuple[Sentence, ...]:
 
 
 def sensitivity_sentence(compared: MetricComparison) -> Sentence:
-    """Say how large a loss could stay unseen: the minimum detectable effect and the smallest provable loss."""
-    cases = numbers.plural(compared.n, "case")
-    provable = (
-        f"a loss can be told from chance once {numbers.plural(compared.smallest_provable, 'more case')} "
-        f"{'gets' if compared.smallest_provable == 1 else 'get'} worse than better"
-    )
+    """Say how large a loss could stay unseen: the minimum detectable effect."""
+    cases = f"With {'this' if compared.n == 1 else 'these'} {numbers.plural(compared.n, 'case')}"
     if compared.minimum_detectable is None:
-        return (f"With {cases} no loss of ", Quote(compared.metric.name), f" is reliably detectable; {provable}.")
+        return (f"{cases} no loss of ", Quote(compared.metric.name), " would reliably be noticed.")
     size = numbers.amount(compared.minimum_detectable, compared.metric)
-    return (
-        f"With {cases} a true loss of less than about {size} in ",
-        Quote(compared.metric.name),
-        f" would usually go unnoticed; {provable}.",
-    )
+    return (f"{cases} a true loss of less than about {size} in ", Quote(compared.metric.name), " would usually go unnoticed.")
+
+
+def gate_sentences(comparison: Comparison, verdict: Verdict) -> tuple[Sentence, ...]:
+    """Say in words what the gate asks of its metrics, and how many cases a proof takes."""
+    names = {rule.name for rule in verdict.rules}
+    said = [words for rules, words in _GATE_WORDS if names & rules]
+    asked: list[Sentence] = [(f"gate: {'; '.join(said)}",)] if said else []
+    for compared in comparison.metrics[:SHOWN_METRICS]:
+        if compared.gated and compared.n:
+            net = numbers.plural(compared.smallest_provable, "more case")
+            verb = "gets" if compared.smallest_provable == 1 else "get"
+            asked.append((Quote(compared.metric.name), f": a loss can be told from chance once {net} {verb} worse than better"))
+    return tuple(asked)
 
 
 def verdict_word(compared: MetricComparison) -> str:
@@ -108,6 +113,20 @@ def class_mark(compared: MetricComparison) -> str:
         return "⚠️"
     return _CLASS_MARKS[compared.result]
 
+
+_GATE_WORDS: Final = (
+    (
+        frozenset({"statistical", "inconclusive", "few_cases", "unattainable"}),
+        "a gated metric blocks when it fell by more than chance explains (exact sign-flip test on the pairs, Holm over the gated metrics)",
+    ),
+    (frozenset({"non_inferiority"}), "a metric blocks unless the candidate is shown to be at most its margin worse"),
+    (frozenset({"threshold", "min"}), "a metric blocks below its floor or when it fell by more than allowed"),
+    (frozenset({"strict"}), "a metric blocks when more cases newly fail than allowed"),
+    (frozenset({"must_pass"}), "must-pass cases block when they fail, whatever the baseline did"),
+    (frozenset({"max_ratio", "max_ratio_total"}), "a measurement blocks above the ratio allowed"),
+    (frozenset({"report", "not_blocking"}), "losses are reported and don't block"),
+)
+"""What each rule asks, by the rules that spoke."""
 
 _CLASS_WORDS: Final = {
     MetricClass.IMPROVED: "improved",

@@ -15,5 +15,3 @@ class ReportSettings:
     """Command line that gives the same evaluation at home."""
     report_url: str | None = None
     """Address of the full report (the workflow run); from us or the runner, never from data."""
-    interval_level: float = 0.90
-    """Two-sided level of the intervals in the comparison."""

@@ -121,7 +121,7 @@ def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
     return ReportView(
         heading=Ready(f"{outline.emoji} {prose(outline.title)}: {prose(outline.headline_in_title)}"),
         reasons=listed(
-            _reasons(outline)[: shown.reasons], len(outline.reasons),
+            _reasons(outline, shown.reasons), len(outline.reasons),
             heading="", one_more=("more reason", "more reasons"), elsewhere=where,
         ),
         troubles=Ready(" ".join(words(sentence) for sentence in outline.troubles)),
@@ -154,9 +154,9 @@ def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
     )  # fmt: skip
 
 
-def _reasons(outline: Outline) -> list[Ready]:
+def _reasons(outline: Outline, count: int) -> list[Ready]:
     """One paragraph each; the deciding one of a blocked merge is bold."""
-    said = [words(sentence) for sentence in outline.reasons]
+    said = [words(sentence) for sentence in outline.reasons[:count]]
     if said and outline.outcome is Outcome.BLOCK:
         said[0] = _with_bold_start(outline.reasons[0])
     return said
@@ -165,9 +165,10 @@ def _reasons(outline: Outline) -> list[Ready]:
 def _with_bold_start(sentence: Sentence) -> Ready:
     """Make the first of the sentences bold: it has the numbers."""
     for position, part in enumerate(sentence):
-        start, stop, rest = part.partition(". ") if isinstance(part, str) else ("", "", "")
+        start, stop, rest = f"{part} ".partition(". ") if isinstance(part, str) else ("", "", "")
         if stop:
-            return Ready(f"**{words((*sentence[:position], start + '.'))}** {words((rest, *sentence[position + 1 :]))}")
+            first, others = (*sentence[:position], f"{start}."), (rest, *sentence[position + 1 :])
+            return Ready(f"**{words(first)}** {words(others).strip()}".rstrip())
     return Ready(f"**{words(sentence)}**")
 
 

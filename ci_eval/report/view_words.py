@@ -48,9 +48,10 @@ class ListView(Generic[Item]):
 
 def words(sentence: Sentence, limit: int = 200) -> Ready:
     """Print a sentence: words as words, quotes of at most `limit` characters as code."""
-    return Ready(
-        "".join(code_span(part.text, limit) if isinstance(part, Quote) else prose(part, SENTENCE_LIMIT) for part in sentence)
+    parts = (
+        code_span(part.text, limit) if isinstance(part, Quote) else prose(part, SENTENCE_LIMIT) for part in sentence if part != ""
     )
+    return Ready("".join(parts))
 
 
 def cell(text: str) -> Ready:

@@ -15,6 +15,7 @@ from ci_eval.domain.comparison import (
     CasePair,
     CaseSets,
     Change,
+    Comparison,
     MetricClass,
     Outcome,
     Rule,
@@ -72,7 +73,7 @@ def test_the_verdict_comes_first_and_says_what_it_means() -> None:
 
 def test_the_sentence_of_a_rule_gets_its_metric_in_front_when_it_lacks_it() -> None:
     rule = Rule(
-        name="threshold",
+        name="must_pass",
         outcome=Outcome.BLOCK,
         sentence="The rate is below its floor of 80.0 %.",
         metric="task_success",
@@ -231,6 +232,10 @@ NASTY_REASONS = {
 
 
 def hostile_report() -> Report:
+    return render_report(*hostile_parts())
+
+
+def hostile_parts() -> tuple[Comparison, Verdict, ReportSettings]:
     """Everything that can come from outside says something nasty."""
     stories = []
     for line, (case_id, reason) in enumerate(NASTY_REASONS.items(), start=1):
@@ -276,7 +281,7 @@ def hostile_report() -> Report:
     settings = ReportSettings(
         title="@org/team fixes #1 <img src=x> | `x`", repeat_command="echo ```\n</details> @team", report_url=SETTINGS.report_url
     )
-    return render_report(compared_runs, verdict, settings)
+    return compared_runs, verdict, settings
 
 
 def test_nothing_from_outside_comes_alive(matches_golden: Golden) -> None:
@@ -328,8 +333,13 @@ def long_report(cases: int, url: str | None = SETTINGS.report_url) -> Report:
     return render_report(told, BLOCKED, dataclasses.replace(SETTINGS, report_url=url))
 
 
-def test_nine_hundred_broken_rows_fit_and_say_what_is_missing() -> None:
-    report = long_report(900)
+@pytest.fixture(scope="module")
+def nine_hundred() -> Report:
+    return long_report(900)
+
+
+def test_nine_hundred_broken_rows_fit_and_say_what_is_missing(nine_hundred: Report) -> None:
+    report = nine_hundred
     assert len(report.comment.encode()) <= 60_000
     assert len(report.check_summary.encode()) <= 60_000
     assert len(report.check_text.encode()) <= 60_000
@@ -346,19 +356,19 @@ def test_nine_hundred_broken_rows_fit_and_say_what_is_missing() -> None:
 
 
 def test_without_a_link_the_reader_is_told_where_the_rest_is() -> None:
-    assert "… 880 more broken cases are in the job summary and in `comparison.json`." in long_report(900, url=None).comment
+    assert "… 10 more broken cases are in the job summary and in `comparison.json`." in long_report(30, url=None).comment
 
 
-def test_the_same_input_gives_the_same_cut() -> None:
-    assert long_report(900) == long_report(900)
+def test_the_same_input_gives_the_same_cut(nine_hundred: Report) -> None:
+    assert long_report(900) == nine_hundred
 
 
-def test_the_full_comparison_is_in_the_json() -> None:
-    assert len(json.loads(long_report(900).comparison_json)["changes"]) == 900
+def test_the_full_comparison_is_in_the_json(nine_hundred: Report) -> None:
+    assert len(json.loads(nine_hundred.comparison_json)["changes"]) == 900
 
 
-def test_at_most_two_hundred_annotations_are_made() -> None:
-    assert len(long_report(900).annotations) == 200
+def test_at_most_two_hundred_annotations_are_made(nine_hundred: Report) -> None:
+    assert len(nine_hundred.annotations) == 200
 
 
 def test_blocks_of_the_largest_size_are_left_out_whole() -> None:
@@ -371,15 +381,15 @@ def test_blocks_of_the_largest_size_are_left_out_whole() -> None:
     assert len(report.comment.encode()) <= 60_000
     assert len(report.summary.encode()) <= 1_000_000
     page = assert_is_harmless(report.comment, own_links=OWN_LINKS)
-    shown = page.tags.count("summary")
+    shown = page.tags.count("summary") - page.text_outside_code.count("How this was measured")
     assert f"… {60 - shown} more broken cases are" in page.text_outside_code
 
 
-def test_a_thousand_metrics_and_rules_fit_too() -> None:
+def test_three_hundred_metrics_and_rules_fit_too() -> None:
     metrics = [
         compared(dataclasses.replace(SUCCESS, name=f"metric_{i}_" + "x" * 150), estimate(1.0), estimate(0.0), (-1.0, -1.0, -0.9),
                  MetricClass.REGRESSED, gated=True)
-        for i in range(1_000)
+        for i in range(300)
     ]  # fmt: skip
     rules = tuple(
         Rule(name="threshold", outcome=Outcome.BLOCK, sentence="x " * 500, metric=one.metric.name, case_ids=("c" * 90,) * 30)
