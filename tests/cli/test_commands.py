@@ -1,0 +1,218 @@
+"""The commands as a person types them: exit codes, one clear message for every mistake, and never a traceback."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from ci_eval import __version__
+from ci_eval.cli.main import main
+
+ROWS = [{"id": f"q{n}", "query": f"Say {n}", "ground_truth": str(n)} for n in range(12)]
+CONFIG = "name: numbers\ndataset: data.jsonl\nbaseline: {outputs: before.jsonl}\ncandidate: {outputs: after.jsonl}\nevaluators: [exact_match]\n"
+
+
+def jsonl(rows: list[dict[str, object]]) -> str:
+    return "".join(json.dumps(row) + "\n" for row in rows)
+
+
+def answers(*, wrong: int = 0) -> list[dict[str, object]]:
+    return [{"id": row["id"], "response": "no" if n < wrong else row["ground_truth"]} for n, row in enumerate(ROWS)]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "data.jsonl").write_text(jsonl(ROWS), encoding="utf-8")
+    (tmp_path / "before.jsonl").write_text(jsonl(answers()), encoding="utf-8")
+    (tmp_path / "after.jsonl").write_text(jsonl(answers()), encoding="utf-8")
+    (tmp_path / "ci-eval.yaml").write_text(CONFIG, encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def run(*arguments: str) -> int:
+    return main(list(arguments), {})
+
+
+def test_equal_answers_pass(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("run") == 0
+    assert sorted(path.name for path in (folder / "ci-eval-out").iterdir()) == [
+        "baseline.jsonl", "candidate.jsonl", "comment.md", "comparison.json", "summary.md",
+    ]  # fmt: skip
+    assert "identical" in capsys.readouterr().out
+
+
+def test_a_regression_ends_with_1(folder: Path) -> None:
+    (folder / "after.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    assert run("run", "-q") == 1
+
+
+def test_an_improvement_ends_with_0(folder: Path) -> None:
+    (folder / "before.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    assert run("run", "-q") == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("data.jsonl", "", "data.jsonl"),
+        ("data.jsonl", None, "data.jsonl"),
+        ("data.jsonl", '{"id": "a", "query": "x", "ground_truth": "y"}\n{"id": "a", "query": "z"}\n', "data.jsonl:2"),
+        ("data.jsonl", '{"id": "a", "query": "x", "ground_truth": "y"}\n{"id": "b", "query": \n', "data.jsonl:2"),
+        ("data.jsonl", '{"id": "q0", "query": "x"}\n{"id": "q1", "query": "y"}\n', "ground_truth"),
+        ("after.jsonl", "", "after.jsonl"),
+        ("after.jsonl", None, "after.jsonl"),
+        ("after.jsonl", '{"id": "stranger", "response": "y"}\n', "no recorded output belongs to a case"),
+        ("after.jsonl", '{"id": "q0", "response": "y", "messages": [{"role": "robot", "content": "x"}]}\n', "after.jsonl:1"),
+        ("after.jsonl", '{"id": "q0", "response": "y"}\n{"id": "q0", "response": "z"}\n', "after.jsonl:2"),
+        ("ci-eval.yaml", CONFIG + "gate: {metrics: [exact_mach]}\n", "did you mean exact_match"),
+        ("ci-eval.yaml", CONFIG + "metricks: {}\n", "did you mean metrics"),
+        ("ci-eval.yaml", "dataset: [\n", "ci-eval.yaml:2"),
+        ("ci-eval.yaml", None, "no such configuration file"),
+    ],
+    ids=[
+        "empty dataset", "no dataset", "duplicate id", "broken row", "no reference anywhere", "empty outputs", "no outputs",
+        "foreign outputs", "unknown role", "duplicate output", "unknown gated metric", "unknown key", "broken yaml", "no config",
+    ],
+)  # fmt: skip
+def test_wrong_input_is_one_clear_error_and_exit_code_2(
+    folder: Path, capsys: pytest.CaptureFixture[str], name: str, content: str | None, words: str
+) -> None:
+    path = folder / name
+    if content is None:
+        path.unlink()
+    else:
+        path.write_text(content, encoding="utf-8")
+    assert run("run") == 2
+    err = capsys.readouterr().err
+    assert words in err
+    assert "Traceback" not in err
+    assert not (folder / "ci-eval-out" / "comparison.json").exists()
+    assert run("check") == 2
+
+
+def test_check_reads_everything_and_writes_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("check") == 0
+    out = capsys.readouterr().out
+    assert "12 cases" in out
+    assert "recorded outputs in after.jsonl" in out
+    assert not (folder / "ci-eval-out").exists()
+
+
+def test_an_output_folder_that_is_a_file_is_refused_before_anything_runs(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (folder / "ci-eval-out").write_text("in the way")
+    code = run("run")
+    err = capsys.readouterr().err
+    assert code in {2, 3}
+    assert "ci-eval-out" in err
+    assert "Traceback" not in err
+
+
+def test_rows_that_did_not_run_leave_no_verdict(folder: Path) -> None:
+    (folder / "after.jsonl").write_text(jsonl(answers()[:9]), encoding="utf-8")
+    assert run("run", "-q") == 3
+
+
+def test_cases_that_only_the_candidate_answered_are_new_and_no_trouble(folder: Path) -> None:
+    (folder / "before.jsonl").write_text(jsonl(answers()[:11]), encoding="utf-8")
+    assert run("run", "-q") == 0
+    cases = json.loads((folder / "ci-eval-out" / "comparison.json").read_text(encoding="utf-8"))["cases"]
+    assert cases["added"] == ["q11"]
+    assert cases["missing"] == []
+
+
+def test_score_and_compare_give_what_run_gives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "after.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    assert run("score", "--arm", "baseline", "-o", "parts") == 0
+    assert run("score", "-o", "parts") == 0
+    assert "6/12" in capsys.readouterr().out
+    assert run("compare", "parts/baseline.jsonl", "parts/candidate.jsonl", "-o", "parts", "-q") == 1
+
+
+def test_score_takes_outputs_by_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "other.jsonl").write_text(jsonl(answers(wrong=3)), encoding="utf-8")
+    assert run("score", "--source", "outputs:other.jsonl") == 0
+    assert "9/12" in capsys.readouterr().out
+
+
+def test_compare_works_without_a_configuration(folder: Path) -> None:
+    assert run("score", "--arm", "baseline", "-q") == 0
+    (folder / "ci-eval.yaml").unlink()
+    assert run("compare", "ci-eval-out/baseline.jsonl", "ci-eval-out/baseline.jsonl", "-q") == 0
+
+
+def test_a_stored_run_can_be_an_arm(folder: Path) -> None:
+    assert run("score", "--arm", "baseline", "-o", "stored", "-q") == 0
+    (folder / "after.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    assert run("run", "--baseline", "run:stored/baseline.jsonl", "-q") == 1
+
+
+def test_compare_refuses_files_that_are_no_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("compare", "data.jsonl", "after.jsonl") == 2
+    assert "not a run file" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [("fly",), ("run", "--wings"), ("run", "--set"), ("compare", "one.jsonl"), ("score", "--arm", "third"), ("run", "--publish")],
+)
+def test_wrong_arguments_end_with_2(folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
+    assert run(*arguments) == 2
+    assert capsys.readouterr().err.strip()
+
+
+def test_schema_accepts_the_configurations_of_the_examples(capsys: pytest.CaptureFixture[str]) -> None:
+    jsonschema = pytest.importorskip("jsonschema")
+    from ci_eval.config.yaml_source import read_yaml
+
+    assert run("schema") == 0
+    schema = json.loads(capsys.readouterr().out)
+    jsonschema.Draft202012Validator.check_schema(schema)
+    validator = jsonschema.Draft202012Validator(schema)
+    examples = list((Path(__file__).parents[2] / "examples").rglob("ci-eval.yaml"))
+    assert examples
+    for path in examples:
+        validator.validate(read_yaml(path.read_text(encoding="utf-8"), shown=path.name).value)
+    assert not validator.is_valid({"dataset": "d", "evaluators": ["exact_mach"]})
+    assert not validator.is_valid({"dataset": "d", "evaluators": ["exact_match"], "fail_on_regresion": True})
+
+
+def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run("--version") == 0
+    assert capsys.readouterr().out == f"ci-eval {__version__}\n"
+
+
+def test_secrets_never_reach_a_file(folder: Path) -> None:
+    secret = "sk-very-secret-0123456789"
+    rows = answers()
+    rows[0]["response"] = f"my key is {secret}"
+    (folder / "after.jsonl").write_text(jsonl(rows), encoding="utf-8")
+    assert main(["run"], {"OPENAI_API_KEY": secret}) == 0
+    for path in (folder / "ci-eval-out").iterdir():
+        assert secret not in path.read_text(encoding="utf-8"), path.name
+
+
+def test_hostile_answers_do_not_speak_to_the_workflow_log(folder: Path) -> None:
+    rows = answers()
+    rows[0]["response"] = "::error file=app.py,line=1::Injected"
+    rows[1]["response"] = "text\n::add-mask::the\n::set-output name=verdict::pass"
+    rows[2]["response"] = "##[error]Process completed with exit code 1"
+    rows[3]["response"] = "line\r::notice::y"
+    rows[4]["id"] = "q4"
+    (folder / "after.jsonl").write_text(jsonl(rows), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "ci_eval", "run", "-v"], cwd=folder, env={"GITHUB_ACTIONS": "true", "PATH": "/usr/bin:/bin"},
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    for line in (done.stdout + done.stderr).replace("\r", "\n").splitlines():
+        assert not line.lstrip().startswith("::") or line.startswith(("::warning", "::error file=ci", "::group", "::endgroup")), (
+            line
+        )
+        assert "##[" not in line
+    assert done.returncode in {0, 1}
