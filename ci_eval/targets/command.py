@@ -66,6 +66,7 @@ class Command:
             environment=child_environment(context.environ, names=spec.env),
         )
         self._setup = Setup(spec.setup_settings(context))
+        self._unset = spec.unset_names(context)
 
     async def answer(self, case: Case, trial: int) -> Reply:
         """Run the command for one case."""
@@ -75,7 +76,7 @@ class Command:
         seconds = time.perf_counter() - started
         if finished.exit_code != 0:
             how = processes.how_it_ended(finished.exit_code)
-            raise TargetFailure("exit_code", f"the command ended with {how}{processes.last_words(finished.stderr)}")
+            raise TargetFailure("exit_code", f"the command ended with {how}{self._unset}{processes.last_words(finished.stderr)}")
         return Reply(value=self._value(finished.output), latency_s=seconds)
 
     async def close(self) -> None:
@@ -90,7 +91,7 @@ class Command:
         except TimeoutError:
             raise TargetFailure("timeout", f"no answer within {spec.timeout_s:g} s") from None
         except processes.OutputTooLong:
-            raise TargetFailure("bad_reply", f"more than {processes.OUTPUT_LIMIT:,} bytes were written to stdout") from None
+            raise TargetFailure("bad_reply", "more than 10 MB were written to stdout") from None
 
     def _start_code(self, program: str) -> str:
         """A program of the checkout is the agent's own; one of the machine, such as `node`, is not."""

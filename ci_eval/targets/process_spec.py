@@ -32,3 +32,8 @@ class ProcessSpec(TargetSpec):
             timeout_s=self.setup_timeout_s,
             log=context.setup_log,
         )
+
+    def unset_names(self, context: TargetContext) -> str:
+        """Say which of the names under `env:` have no value, to be put behind an error message: the usual reason on a fork."""
+        unset = [name for name in self.env if not context.environ.get(name)]
+        return f" (listed under env, but not set: {', '.join(unset)})" if unset else ""

@@ -127,16 +127,18 @@ class Process:
         """End it and its family at once."""
         self._streams.end_family()
 
-    async def end(self, *, grace_s: float = 0.0) -> None:
-        """End it, after `grace_s` seconds to leave by itself now that its input is closed, and wait until it is gone."""
+    async def end(self, *, grace_s: float = 0.0) -> bool:
+        """End it, after `grace_s` seconds to leave by itself now that its input is closed; say whether it did."""
         self.close_input()
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(grace_s):
                 while self.exit_code is None:
                     await self._streams.next_change()
+        left_by_itself = self.exit_code is not None
         self.kill()
         await self._last_words()
         self._transport.close()
+        return left_by_itself
 
     async def _last_words(self) -> None:
         with contextlib.suppress(TimeoutError):

@@ -46,15 +46,18 @@ class PythonFunctionSpec(ProcessSpec):
             python=self.python,
             lone="query",
         )
-        return PythonFunction(setup=Setup(self.setup_settings(context)), pool=WorkerPool(function))
+        return PythonFunction(
+            setup=Setup(self.setup_settings(context)), pool=WorkerPool(function), unset_names=self.unset_names(context)
+        )
 
 
 class PythonFunction:
     """The function, set up."""
 
-    def __init__(self, *, setup: Setup, pool: WorkerPool) -> None:
+    def __init__(self, *, setup: Setup, pool: WorkerPool, unset_names: str) -> None:
         self._setup = setup
         self._pool = pool
+        self._unset_names = unset_names
 
     async def answer(self, case: Case, trial: int) -> Reply:
         """Call the function for one case."""
@@ -62,7 +65,8 @@ class PythonFunction:
         try:
             answer = await self._pool.ask(function_arguments(case, trial))
         except FunctionFailure as failure:
-            raise TargetFailure(failure.code, failure.message) from failure
+            note = self._unset_names if failure.code in ("exception", "crashed") else ""
+            raise TargetFailure(failure.code, failure.message + note) from failure
         if not isinstance(answer.value, (str, list, dict)):
             shown = "None" if answer.value is None else f"{answer.value!r:.80}"
             raise TargetFailure("bad_reply", f"the function returned {shown}; text, a list of messages or a dict was expected")

@@ -66,8 +66,11 @@ async def _run(settings: SetupSettings) -> TargetFailure | None:
     except TimeoutError:
         return TargetFailure("timeout_runner", f"setup took longer than {settings.timeout_s:g} s: {settings.command}")
     if settings.log is not None:
-        settings.log.parent.mkdir(parents=True, exist_ok=True)
-        settings.log.write_text(finished.stderr, encoding="utf-8")
+        try:
+            settings.log.parent.mkdir(parents=True, exist_ok=True)
+            settings.log.write_text(finished.stderr, encoding="utf-8")
+        except OSError as error:
+            return TargetFailure("sandbox", f"setup: its log could not be written: {error}")
     if finished.exit_code == 0:
         return None
     how = processes.how_it_ended(finished.exit_code)

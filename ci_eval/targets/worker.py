@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 CHECKOUT = Path.cwd()
-OUTPUT_LIMIT = 10 * 1024 * 1024  # bytes of one reply
+OUTPUT_LIMIT = 10 * 1024 * 1024 - 1024  # bytes of one reply; the reader stops at 10 MB, line ends and noise included
 DEPTH_LIMIT = 200  # levels of lists and objects: no answer is deeper, and those who read it recurse
 MESSAGE_LIMIT = 2_000  # characters of an exception's text
 
@@ -60,11 +60,14 @@ def main() -> int:
         return 1
     send(replies, {"id": "start"})
     calls = Calls(function, options.lone)
-    for line in requests:
-        reply = calls.answer(json.loads(line))
-        if os.getpid() != own_pid:
-            os._exit(0)  # the function forked, and this is the child coming back
-        send(replies, reply)
+    try:
+        for line in requests:
+            reply = calls.answer(json.loads(line))
+            if os.getpid() != own_pid:
+                os._exit(0)  # the function forked, and this is the child coming back
+            send(replies, reply)
+    except OSError:
+        os._exit(1)  # the function closed descriptors that were not its own; there is nobody left to tell
     return 0
 
 
@@ -201,7 +204,7 @@ def grown(size: int, piece: object) -> int:
     """Add up what a generator yields, so that an endless one ends before the memory does."""
     size += len(piece) if isinstance(piece, str) else 1
     if size > OUTPUT_LIMIT:
-        raise Refused("bad_reply", f"the function yielded more than {OUTPUT_LIMIT:,} characters")
+        raise Refused("bad_reply", "the function yielded more than 10 MB")
     return size
 
 
@@ -284,7 +287,7 @@ def check_size(reply: Mapping[str, object]) -> None:
     except (ValueError, TypeError) as error:  # an integer of more digits than Python writes
         raise Refused("bad_reply", f"the value cannot be written as JSON: {error}") from error
     if size > OUTPUT_LIMIT:
-        raise Refused("bad_reply", f"the value takes {size:,} bytes as JSON; {OUTPUT_LIMIT:,} are allowed")
+        raise Refused("bad_reply", f"the value takes {size:,} bytes as JSON; 10 MB are allowed")
 
 
 def describe(error: BaseException) -> str:

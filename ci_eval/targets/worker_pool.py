@@ -22,7 +22,7 @@ from ci_eval.targets.json_text import BadJson, NotJson, read_json
 WORKER = Path(__file__).with_name("worker.py")
 WORKER_CODES = ("exception", "not_found", "bad_reply")
 """Failures that a worker may report; an agent that answers in its place cannot pass its fault off as the infrastructure's."""
-GRACE_S = 2.0
+GRACE_S = 1.0
 """Time for a worker to leave by itself, so that what the agent registered with atexit is done."""
 
 
@@ -102,7 +102,7 @@ class WorkerPool:
                 return worker
             await self._end(worker)
         if self._hopeless is not None:
-            raise self._hopeless
+            raise FunctionFailure(self._hopeless.code, self._hopeless.message)
         return await self._start()
 
     async def _start(self) -> _Worker:
@@ -180,13 +180,12 @@ class _Worker:
             raise FunctionFailure("timeout", too_late) from None
         except processes.OutputTooLong:
             self._give_up()
-            raise FunctionFailure(
-                "bad_reply", f"more than {processes.OUTPUT_LIMIT:,} bytes were written in place of an answer"
-            ) from None
-        self._give_up()
-        await self.process.end()
+            raise FunctionFailure("bad_reply", "more than 10 MB were written in place of an answer") from None
+        self._given_up = True
+        left_by_itself = await self.process.end(grace_s=GRACE_S)
         how = processes.how_it_ended(self.process.exit_code or 0)
-        raise FunctionFailure("crashed", f"the process ended with {how}{processes.last_words(self.process.stderr)}")
+        what = f"the process ended with {how}" if left_by_itself else "the process closed the pipe that its answer belongs into"
+        raise FunctionFailure("crashed", what + processes.last_words(self.process.stderr))
 
     def _give_up(self) -> None:
         self._given_up = True

@@ -103,22 +103,22 @@ def test_a_merge_base_far_behind_is_found_by_deepening(tmp_path: Path) -> None:
 
 
 def test_a_nearer_merge_base_hidden_by_a_shallow_clone_is_not_missed(tmp_path: Path) -> None:
-    """The head merged the base once: in a clone of depth 3 only the old fork point may be in sight of both."""
+    """The old fork point is two steps from the head, the nearer one at the end of a long branch that the head merged."""
     origin = new_repo(tmp_path / "origin")
-    origin.commit("v1")
-    origin.git("checkout", "-q", "-b", "feature")
+    old = origin.commit("v1")
+    near = origin.commit("landed", file="other.py")
+    origin.git("checkout", "-q", "-b", "long")
+    origin.commits("on the long branch", 60)
+    origin.git("checkout", "-q", "-b", "feature", old)
     origin.commit("feature")
+    origin.git("merge", "-q", "--no-ff", "-m", "update", "long")
+    head = origin.git("rev-parse", "HEAD")
     origin.git("checkout", "-q", "main")
-    merged = origin.commits("landed", 3)
-    origin.git("checkout", "-q", "feature")
-    origin.git("merge", "-q", "--no-ff", "-m", "update", "main")
-    head = origin.commit("feature, again")
-    origin.git("checkout", "-q", "main")
-    base = origin.commits("landed later", 4)
+    base = origin.commit("landed later", file="other.py")
     event = EventCommits(event="pull_request", head_sha=head, base_sha=base)
     for depth in (1, 3):
         repo = clone(origin, tmp_path / f"clone-{depth}", ref="feature", depth=depth)
-        assert commits(resolved(repo, event=event)) == (merged, head)
+        assert commits(resolved(repo, event=event)) == (near, head)
 
 
 def test_a_commit_that_cannot_be_had_is_no_verdict_and_names_the_setting(pull: PullRequest, tmp_path: Path) -> None:

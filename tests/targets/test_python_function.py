@@ -140,6 +140,7 @@ def test_an_exception_does_not_leak_into_the_next_case(tmp_path: Path) -> None:
         ("import os\ndef answer(query): os._exit(7)", "crashed", "the process ended with exit code 7"),
         ("import os\ndef answer(query): os.kill(os.getpid(), 11)", "crashed", "signal SIGSEGV"),
         ("import os\ndef answer(query): os.closerange(3, 50); return 'x'", "crashed", "the process ended"),
+        ("import os, time\ndef answer(query): os.closerange(3, 50); time.sleep(60)", "crashed", "closed the pipe"),
         ("def answer(query): return None", "bad_reply", "returned None"),
         ("def answer(query): return 4", "bad_reply", "returned 4"),
         ("def answer(query): return {'score': float('nan')}", "bad_reply", "the value['score'] is nan"),
@@ -187,6 +188,13 @@ def test_a_crash_is_followed_by_a_new_process_and_quotes_stderr_without_control_
     assert replies[1].value == "next"
 
 
+def test_an_exception_on_a_fork_says_which_listed_variable_has_no_value(tmp_path: Path) -> None:
+    arm = agent(tmp_path / "arm", "import os\ndef answer(query): return 1 / len(os.environ['OPENAI_API_KEY'])")
+    spec = PythonFunctionSpec(function="agent:answer", env=("OPENAI_API_KEY",))
+    broken = failure(spec, context(arm, environ={"PATH": os.environ["PATH"], "OPENAI_API_KEY": ""}))
+    assert broken.message.endswith("(listed under env, but not set: OPENAI_API_KEY)")
+
+
 # Hostile agents
 
 
@@ -228,7 +236,7 @@ def is_writable(fd):
     except OSError: return False
 """
     broken = failure_of(tmp_path, source)
-    assert (broken.code, broken.message) == ("bad_reply", "more than 10,485,760 bytes were written in place of an answer")
+    assert (broken.code, broken.message) == ("bad_reply", "more than 10 MB were written in place of an answer")
 
 
 def test_too_slow_an_answer_is_a_timeout_and_the_next_case_gets_a_new_process(tmp_path: Path) -> None:
@@ -305,7 +313,7 @@ TOKENS = {
 
 def test_the_agent_sees_what_is_listed_and_no_token(tmp_path: Path) -> None:
     arm = agent(tmp_path / "arm", "import os\ndef answer(query): return dict(os.environ)")
-    spec = PythonFunctionSpec(function="agent:answer", env=["OPENAI_API_KEY"])
+    spec = PythonFunctionSpec(function="agent:answer", env=("OPENAI_API_KEY",))
     seen = answer(spec, context(arm, environ={**TOKENS, "PATH": os.environ["PATH"], "HOME": str(tmp_path)}))
     assert isinstance(seen, dict)
     assert {name for name in seen if name not in ("CI_EVAL_FAMILY", "LC_CTYPE")} == {"PATH", "HOME", "LC_ALL", "OPENAI_API_KEY"}
@@ -316,12 +324,12 @@ def test_the_agent_sees_what_is_listed_and_no_token(tmp_path: Path) -> None:
 )
 def test_a_token_cannot_be_asked_for(name: str) -> None:
     with pytest.raises(ValidationError, match=f"{name} is never passed to the agent"):
-        PythonFunctionSpec(function="agent:answer", env=[name])
+        PythonFunctionSpec(function="agent:answer", env=(name,))
 
 
 def test_a_value_in_place_of_a_name_is_refused() -> None:
     with pytest.raises(ValidationError, match="list names only"):
-        PythonFunctionSpec(function="agent:answer", env=["KEY=value"])
+        PythonFunctionSpec(function="agent:answer", env=("KEY=value",))
 
 
 @pytest.mark.parametrize("function", ["agent", "agent:", ":answer", "agent.py:answer()", "../agent:answer", "a b:c"])
