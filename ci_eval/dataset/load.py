@@ -70,7 +70,7 @@ def load_cases(  # noqa: PLR0913 - what a configuration may say about a data fil
         if book.is_further_trial(identity):
             reading.notices.append(_FURTHER_TRIAL)
             return None
-        identity = identity if reading.problems else book.enter(identity, one_case_per_id=True)
+        identity = _entered(book, identity, reading)
         return read_case(reading, asked, identity, _source_of(row, shown), readers)
 
     return _load(table, read, book, on_bad_row=on_bad_row)
@@ -159,9 +159,10 @@ def _load(table: _Table, read: Callable[[RowReading, Row], T | None], book: IdBo
             continue
         items += [] if item is None else [item]
         notices += [_placed(notice, row, table.source.shown) for notice in (*_role_notices(reading, table), *reading.notices)]
+    problems.sort(key=lambda problem: problem.line or 0)
     lost = missing_everywhere(table.mapping, filled, table.columns, shown=table.source.shown) if table.rows else []
     if lost or (problems and on_bad_row == "error"):
-        raise DataError([*lost, *sorted(problems, key=lambda problem: problem.line or 0)])
+        raise DataError([*lost, *problems])
     notices += [Notice(code=bad.code, message=f"a row is left out: {bad.message}", location=_location(bad)) for bad in problems]
     if book.renamed:
         notices.append(
@@ -179,6 +180,17 @@ def _load(table: _Table, read: Callable[[RowReading, Row], T | None], book: IdBo
 def _role_notices(reading: RowReading, table: _Table) -> tuple[Notice, ...]:
     """A recorded row's choices are told by its sample."""
     return reading.roles.notices if table.purpose == "dataset" else ()
+
+
+def _entered(book: IdBook, identity: Identity, reading: RowReading) -> Identity:
+    """Enter a sound row; a duplicate is a problem of the row like any other."""
+    if reading.problems:
+        return identity
+    try:
+        return book.enter(identity, one_case_per_id=True)
+    except Unreadable as error:
+        reading.problems.append(error)
+        return identity
 
 
 def _recorded_value(reading: RowReading, mapping: RoleMapping) -> Mapping[str, object]:

@@ -68,7 +68,9 @@ def read_source(path: Path, *, shown: str) -> SourceText:
         )
     if not text or text.isspace():
         raise DataError(source.problem("empty_file", f"{shown} is empty; expected at least one case"))
-    return SourceText(text=text.replace("\r\n", "\n") if "\r\n" in text else text, shown=shown, suffix=source.suffix, notices=notices)
+    return SourceText(
+        text=text.replace("\r\n", "\n") if "\r\n" in text else text, shown=shown, suffix=source.suffix, notices=notices
+    )
 
 
 def _read_bytes(path: Path, shown: str) -> bytes:

@@ -139,10 +139,10 @@ def _columns_by_role(fields: Mapping[str, object], *, skip: Mapping[str, object]
 
 
 def _is_absent(value: object, role: str) -> bool:
-    """Null is nothing; an empty list is a value only where it says "no call"."""
+    """Null is nothing; an empty list is a value where it says "no call" or "no word", and no id is made of one."""
     if value is None:
         return True
-    return value == [] and role not in ("actions", "tool_calls", "expected_actions", "messages", "response")
+    return value == [] and role not in ("id", "actions", "tool_calls", "expected_actions", "messages", "response")
 
 
 def _settle_answer(
