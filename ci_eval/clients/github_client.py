@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Protocol, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from ci_eval.clients.base import CheckDraft, CheckOutput, HostCheck, HostComment, HostError, HostTrouble, PullState, StatusDraft
 from ci_eval.domain.report import Annotation
@@ -248,28 +248,6 @@ class GitHubHost:
     def _has_time_for(self, wait_s: float) -> bool:
         started = self._started if self._started is not None else self.patience.clock()
         return self.patience.clock() - started + wait_s <= self.patience.give_up_after_s
-
-
-class Place(Protocol):
-    """Where a repository lives; a workflow run knows it of itself."""
-
-    @property
-    def api_url(self) -> str:
-        """Address of the REST API."""
-        ...
-
-    @property
-    def repository(self) -> str | None:
-        """`owner/name`."""
-        ...
-
-
-def open_host(place: Place, token: str, *, environ: Mapping[str, str]) -> GitHubHost | None:
-    """Return the host of a repository, None when no repository is known; asks nothing yet. Certificates as `requests` takes them."""
-    if place.repository is None:
-        return None
-    ca_bundle = environ.get("REQUESTS_CA_BUNDLE") or None
-    return GitHubHost(api_url=place.api_url, token=token, repository=place.repository, ca_bundle=ca_bundle)
 
 
 def _is_rate_limit(status: int, message: str, headers: dict[str, str]) -> bool:

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from ci_eval.clients.base import HostError, HostTrouble
-from ci_eval.clients.github_client import GitHubHost, open_host
+from ci_eval.clients.github_client import GitHubHost
 from tests.fakes.fake_github import FakeGitHub
-from tests.publish.publishing import BASE, HEAD, Clock, context_of, host_of
+from tests.publish.publishing import BASE, HEAD, Clock, host_of
 
 
 @pytest.fixture
@@ -210,12 +210,3 @@ def self_signed(folder: Path) -> Path:
     private = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption())
     path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
     return path
-
-
-def test_a_workflow_run_opens_its_own_host() -> None:
-    environ = {"REQUESTS_CA_BUNDLE": "/ca.pem"}
-    host = open_host(context_of(GITHUB_API_URL="https://git.example/api/v3"), "ghs_1", environ=environ)
-
-    assert host is not None
-    assert (host.api_url, host.repository, host.ca_bundle) == ("https://git.example/api/v3", "octo/agent", "/ca.pem")
-    assert open_host(context_of(GITHUB_REPOSITORY=""), "ghs_1", environ={}) is None

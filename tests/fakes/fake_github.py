@@ -30,7 +30,7 @@ By hand or beside a container:
 `--state FILE` is rewritten after every request; GET /_state returns the same.
 """
 
-# ruff: noqa: N815, PLR0912, PLR0917
+# ruff: noqa: N815, PLR0912
 from __future__ import annotations
 
 import argparse
