@@ -22,7 +22,7 @@ ALLOWED = {
     "evaluators": {*STAGE, "clients.base"},
     "publish": {*STAGE, "clients.base"},
     "run": {*STAGE, "targets.base", "evaluators.base", "clients.base", "messages"},
-    "config": {*STAGE, "targets.catalog", "evaluators.catalog", "compare.spec"},
+    "config": {*STAGE, "targets.catalog", "evaluators.base", "evaluators.catalog", "compare.spec"},
     "arms": {*STAGE, "config", "run", "dataset", "messages", "targets"},
     "pipeline": {*STAGE, "arms", "config", "run", "dataset", "messages", "targets", "evaluators", "compare", "report"},
     "cli": {*STAGE, "pipeline", "config", "clients", "publish", "report", "targets.checkout"},
