@@ -7,15 +7,14 @@ quarantines that ran out and must-pass cases that do not exist. Pure.
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 
 from ci_eval.compare import wording
-from ci_eval.compare.observations import observe
-from ci_eval.compare.pairing import needed_trials
+from ci_eval.compare.headline import headline_of
+from ci_eval.compare.must_pass import must_pass_rules
 from ci_eval.compare.spec import GateSpec, MetricRules, MetricSpec, rules_for
 from ci_eval.domain.comparison import Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
 from ci_eval.errors import ConfigError, Problem
@@ -24,47 +23,32 @@ REMOVED_SHARE = 0.10  # of the baseline's cases; more than that is no longer hou
 SEVERITY = {outcome: rank for rank, outcome in enumerate((Outcome.PASS, Outcome.WARN, Outcome.INCOMPLETE, Outcome.BLOCK))}
 """Both a block and something incomplete is a block: the regression stands, whatever else failed."""
 
-NO_REGRESSION = "No regression found."
-NO_DIFFERENCE = "No relevant difference."
-IMPROVED = "Improved."
-REGRESSION = "Regression: merging is blocked."
-INCOMPLETE = "Evaluation incomplete: no verdict."
-UNDECIDED_REASONS = {
-    "few_cases": "too few cases for a verdict.",
-    "unattainable": "too many gated metrics for so few cases.",
-    "no_pairs": "there is no comparable baseline.",
-    "not_comparable": "the two runs were scored differently.",
-    "inconclusive": "no clear change was found.",
-    "missing": "a missing result could have turned it.",
-    "must_pass": "a must-pass rule matches no case.",
-    "removed": "many of the baseline's cases were removed.",
-    "not_blocking": "a loss was found that the gate's mode lets pass.",
-    "no_measurement": "a limit on a measurement could not be checked.",
-    "possible_regression": "a metric that is not gated may have regressed.",
-}
-"""What a warning's headline says, by the name of its first rule."""
-BLOCKED_FOR = {
-    "missing": "Evaluation incomplete: merging is blocked.",
-    "no_ok_run": "Evaluation incomplete: merging is blocked.",
-}
-"""A block without a regression; every other undecided rule that is set to block says `No decision: merging is blocked.`"""
-UNDECIDED = frozenset({"few_cases", "unattainable", "no_pairs", "not_comparable", "inconclusive"})
-
 
 def apply_gate(comparison: Comparison, gate: GateSpec, specs: Mapping[str, MetricSpec], today: date) -> Verdict:
     """Apply every rule and take the worst."""
     _refuse_expired(gate, today)
     quarantined = frozenset(entry.case for entry in gate.quarantine)
-    rules = [*_run_rules(comparison), *_must_pass_rules(comparison, gate, specs, quarantined)]
+    mine = {one.metric.name: _rules_of(one, comparison, gate, specs) for one in comparison.metrics}
+    gated = [mine[one.metric.name] for one in comparison.metrics if one.gated]
+    rules = [*_run_rules(comparison), *must_pass_rules(comparison, gate, gated)]
     for compared in comparison.metrics:
-        mine = _rules_of(compared, comparison, gate, specs)
-        judged = _Judged(compared=compared, rules=mine, gate=gate, quarantined=quarantined, level=comparison.interval_level)
+        judged = _Judged(
+            compared=compared,
+            rules=mine[compared.metric.name],
+            gate=gate,
+            quarantined=quarantined,
+            level=comparison.interval_level,
+        )
         rules += judged.gated_rules() if compared.gated else judged.informational_rules()
         rules += judged.absolute_rules()
     ordered = tuple(sorted(rules, key=lambda rule: -SEVERITY[rule.outcome]))
-    decided = any(compared.gated for compared in comparison.metrics) and bool(ordered)
+    decided = bool(gated) and bool(ordered)
     outcome = ordered[0].outcome if decided else Outcome.INCOMPLETE
-    return Verdict(outcome=outcome, headline=_headline(outcome, ordered, comparison), rules=ordered)
+    return Verdict(
+        outcome=outcome,
+        headline=headline_of(outcome, ordered, [one.result for one in comparison.metrics if one.gated]),
+        rules=ordered,
+    )
 
 
 def _rules_of(compared: MetricComparison, comparison: Comparison, gate: GateSpec, specs: Mapping[str, MetricSpec]) -> MetricRules:
@@ -294,86 +278,3 @@ def _run_rules(comparison: Comparison) -> Iterator[Rule]:
     if len(sets.removed) > REMOVED_SHARE * before:
         sentence = f"{len(sets.removed):,} of the baseline's {wording.cases(before)} were removed; they are not compared."
         yield Rule(name="removed", outcome=Outcome.WARN, sentence=sentence, case_ids=sets.removed)
-
-
-def _must_pass_rules(
-    comparison: Comparison, gate: GateSpec, specs: Mapping[str, MetricSpec], quarantined: frozenset[str]
-) -> Iterator[Rule]:
-    wanted = gate.must_pass
-    if not wanted.ids and not wanted.tags:
-        return
-    _refuse_unknown(wanted.ids, comparison)
-    named = {
-        case_id for case_id, pair in comparison.pairs.items() if case_id in wanted.ids or _has_tag(pair.shown.tags, wanted.tags)
-    }
-    if not named:
-        yield Rule(name="must_pass", outcome=Outcome.WARN, sentence="No case carries a must-pass tag.")
-    gated = [_rules_of(compared, comparison, gate, specs) for compared in comparison.metrics if compared.gated]
-    deciding = [rules for rules in gated if rules.metric.kind == "binary" or rules.metric.threshold is not None]
-    if not deciding:
-        message = "no gated metric tells pass from fail, so no case can fail to pass"
-        raise ConfigError(
-            Problem(code="must_pass", field="gate.must_pass", message=message, hint="gate a metric with a threshold")
-        )
-    for rules in deciding:
-        yield from _must_pass_of(comparison, rules, sorted(named - quarantined))
-
-
-def _must_pass_of(comparison: Comparison, rules: MetricRules, case_ids: Sequence[str]) -> Iterator[Rule]:
-    needed = needed_trials(comparison.candidate.trials)
-    failed, unknown = [], []
-    for case_id in case_ids:
-        pair = comparison.pairs[case_id]
-        score = observe(pair.candidate, rules, arm="candidate", needed=needed)
-        passed = score.passes()
-        if passed is not None and 2 * passed < len(score.usable):
-            failed.append(case_id)
-        if passed is None and not (score.is_outside and observe(pair.baseline, rules, arm="baseline", needed=1).is_outside):
-            unknown.append(case_id)
-    name = rules.metric.name
-    if failed:
-        sentence = f"{wording.cases(len(failed))} that must pass failed."
-        yield Rule(name="must_pass", outcome=Outcome.BLOCK, sentence=sentence, metric=name, case_ids=tuple(failed))
-    if unknown:
-        sentence = f"{wording.cases(len(unknown))} that must pass could not be evaluated."
-        yield Rule(name="must_pass", outcome=Outcome.INCOMPLETE, sentence=sentence, metric=name, case_ids=tuple(unknown))
-
-
-def _refuse_unknown(ids: Sequence[str], comparison: Comparison) -> None:
-    problems = []
-    for case_id in ids:
-        if case_id not in comparison.pairs:
-            near = difflib.get_close_matches(case_id, list(comparison.pairs), n=1)
-            hint = f"did you mean {near[0]!r}?" if near else "use the id as the dataset spells it"
-            message = f"no arm has a case with the id {case_id!r}"
-            problems.append(Problem(code="unknown_case", field="gate.must_pass.ids", message=message, hint=hint))
-    if problems:
-        raise ConfigError(problems)
-
-
-def _has_tag(tags: Sequence[str], wanted: Sequence[str]) -> bool:
-    return not set(tags).isdisjoint(wanted)
-
-
-# --- the first line ---
-
-
-def _headline(outcome: Outcome, rules: Sequence[Rule], comparison: Comparison) -> str:
-    match outcome:
-        case Outcome.INCOMPLETE:
-            return INCOMPLETE
-        case Outcome.BLOCK:
-            blocking = [rule.name for rule in rules if rule.outcome is Outcome.BLOCK]
-            if all(name in UNDECIDED or name in BLOCKED_FOR for name in blocking):
-                return BLOCKED_FOR.get(blocking[0], "No decision: merging is blocked.")
-            return REGRESSION
-        case Outcome.WARN:
-            return f"No decision: {UNDECIDED_REASONS[rules[0].name]}"
-        case Outcome.PASS:
-            return _calm_headline([one.result for one in comparison.metrics if one.gated])
-
-
-def _calm_headline(results: Sequence[MetricClass]) -> str:
-    if MetricClass.IMPROVED in results:
-        return IMPROVED
-    return NO_DIFFERENCE if all(result is MetricClass.NO_DIFFERENCE for result in results) else NO_REGRESSION

@@ -5,6 +5,7 @@ In: a Pairing, the rules of a metric. Out: Measured, then MetricComparison. Pure
 
 from __future__ import annotations
 
+import math
 import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -241,7 +242,7 @@ def _adverse_fill(one: Measured, evidence: Evidence, filled: _Adjusted) -> Adver
     failing = sum(is_newly_failing(*one.scores[case_id]) for case_id in one.compared) + one.missing
     return AdverseFill(
         result=result,
-        estimate=one.adverse.gain,
+        estimate=one.adverse.gain if one.adverse.gain is not None and math.isfinite(one.adverse.gain) else None,
         low=one.adverse.low,
         candidate_overall=_filled(overall, worst, one.missing),
         newly_failing=failing,

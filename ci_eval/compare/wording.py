@@ -191,11 +191,13 @@ def incomplete(compared: MetricComparison) -> str:
 
 
 def _trouble(name: str, arm: Estimate) -> str:
-    counts = {
-        "not run": arm.not_run, "infrastructure errors": arm.infra_errors, "evaluator errors": arm.evaluator_errors,
-        "not applicable": arm.skipped,
-    }  # fmt: skip
-    told = ", ".join(f"{count:,} {what}" for what, count in counts.items() if count)
+    counts = (
+        (arm.not_run, "not run", "not run"),
+        (arm.infra_errors, "infrastructure error", "infrastructure errors"),
+        (arm.evaluator_errors, "evaluator error", "evaluator errors"),
+        (arm.skipped, "not applicable", "not applicable"),
+    )
+    told = ", ".join(f"{count:,} {one if count == 1 else many}" for count, one, many in counts if count)
     return f"{name}: {told}" if told else ""
 
 

@@ -139,7 +139,7 @@ class MetricComparison:
     borderline: bool = False
     """Inconclusive by the test although the interval excludes zero: one more loss would have counted."""
     adverse_result: MetricClass | None = None
-    """The class when every missing pair is filled in against the candidate; None when nothing is missing."""
+    """The class when every missing pair is filled in against the candidate; None when nothing is missing or the metric is not gated."""
     adverse: AdverseFill | None = None
     """The numbers behind it."""
     ratio_of_totals: float | None = None

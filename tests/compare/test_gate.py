@@ -86,7 +86,7 @@ def test_no_regression_comes_with_the_size_that_could_be_hidden() -> None:
 def test_missing_results_are_counted_by_cause() -> None:
     sentence = ask("✓" * 50, "✓" * 46 + "???#").rules[0].sentence
     assert sentence.startswith(
-        "4 of 50 cases have no comparable result (candidate: 3 infrastructure errors, 1 evaluator errors); at most 2 may be missing."
+        "4 of 50 cases have no comparable result (candidate: 3 infrastructure errors, 1 evaluator error); at most 2 may be missing."
     )
     assert "This is not a pass" in sentence
 

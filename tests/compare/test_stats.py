@@ -191,6 +191,13 @@ def test_transforms_give_the_same_chances_as_additions() -> None:
     assert transformed == pytest.approx(added, abs=1e-14)
 
 
+def test_very_many_gains_follow_the_normal_curve() -> None:
+    sizes = sorted(1 + (i * 37) % 101 for i in range(900))
+    spread, won = stats._flip_directly(sizes), int(0.48 * sum(sizes))
+    exact = math.fsum(spread[:won]) + spread[won] / 2
+    assert stats._normal_flip(sizes, won).p_regress == pytest.approx(exact, rel=1e-3)
+
+
 # Laws
 
 
