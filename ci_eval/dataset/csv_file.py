@@ -32,6 +32,8 @@ def read_csv(source: SourceText) -> Document:
     """Read the header and the rows below it."""
     delimiter = "\t" if source.suffix == ".tsv" else _delimiter_of(source.text)
     records = [record for record in _records(source, delimiter) if any(record.cells)]
+    if not records:
+        raise DataError(source.problem("no_cases", "every cell of the file is empty; expected a header row and rows below it"))
     header, body = records[0], records[1:]
     columns = _column_names(source, header, body)
     rows: list[Row] = []

@@ -8,7 +8,6 @@ Source: the formats page, sections 1.3, 2.1 and 3.5; the evaluators page, "Commo
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final, TypeVar
@@ -19,32 +18,19 @@ from ci_eval.domain.message import Conversation, Message, Text, ToolCall, calls_
 from ci_eval.domain.notice import Notice, merge_notices
 from ci_eval.domain.readers import Unreadable
 from ci_eval.domain.roles import Roles, read_roles
-from ci_eval.domain.sample import Failure, Sample, SampleStatus, Usage
+from ci_eval.domain.sample import Sample
 from ci_eval.messages.actions import read_actions
 from ci_eval.messages.conversation import looks_like_messages, read_conversation
 from ci_eval.messages.drafts import wrong_type
+from ci_eval.messages.facts import read_latency, read_number, read_status, read_usage
 
 _T = TypeVar("_T")
-
-STATUS_WORDS: Final[Mapping[str, SampleStatus]] = {
-    "ok": "ok", "completed": "ok", "complete": "ok", "success": "ok", "succeeded": "ok", "done": "ok", "incomplete": "ok",
-    "error": "error", "failed": "error", "failure": "error", "timeout": "error",
-    "skipped": "skipped", "not_run": "not_run",
-}  # fmt: skip
-"""What a record may say about itself."""
 
 ANSWER_ROLES: Final = ("output_items", "response", "messages", "actions", "tool_calls")
 _TAKEN_ROLES: Final = frozenset({
     *ANSWER_ROLES, "id", "trial", "query", "usage", "cost_usd", "latency_ms", "latency_s", "error", "status",
 })  # fmt: skip
 """Roles that become a field of the Sample; every other column stays in `Sample.fields`."""
-_TOKEN_NAMES: Final[Mapping[str, tuple[str, ...]]] = {
-    "input_tokens": ("input_tokens", "prompt_tokens", "prompt"),
-    "output_tokens": ("output_tokens", "completion_tokens", "completion"),
-    "cached_tokens": ("cached_tokens", "cached"),
-    "total_tokens": ("total_tokens", "total"),
-}
-_DETAIL_NAMES: Final = ("input_tokens_details", "prompt_tokens_details")
 _OBJECT_EXPECTED: Final = "expected text, an array of messages, or an object with response, messages, actions, error, …"
 
 
@@ -70,7 +56,7 @@ def read_reply(case: Case, value: object) -> Sample:
         raise Unreadable("wrong_type", f"the answer is {json_type(value)} {quoted(value)}; {_OBJECT_EXPECTED}")
     if isinstance(value.get("choices"), list):
         answer = _read_messages_answer(_query_messages(case), _conversation(value, ""))
-        return replace(_sample_of(answer), usage=_read_usage(value.get("usage"), "usage"))
+        return replace(_sample_of(answer), usage=read_usage(value.get("usage"), "usage"))
     roles = read_roles(value, purpose="outputs")
     if not roles.values:
         raise Unreadable("wrong_type", f"the answer has the keys {quoted(list(value))} and no known one; {_OBJECT_EXPECTED}")
@@ -79,16 +65,16 @@ def read_reply(case: Case, value: object) -> Sample:
 
 def _read_record(case: Case, roles: Roles) -> Sample:
     values, columns = roles.values, roles.columns
-    status, failure, notices = _read_status(roles)
+    status, failure, notices = read_status(roles)
     answer = _read_answer(case, roles)
     return Sample(
         status=status, failure=failure,
         output_text=answer.output_text, messages=answer.messages, response_start=answer.response_start,
         tool_calls=answer.tool_calls, awaits_caller=answer.awaits_caller,
         fields=_other_fields(roles),
-        usage=_read_usage(values.get("usage"), columns.get("usage", "usage")),
-        cost_usd=_read_number(values.get("cost_usd"), columns.get("cost_usd", "cost_usd")),
-        latency_s=_read_latency(roles),
+        usage=read_usage(values.get("usage"), columns.get("usage", "usage")),
+        cost_usd=read_number(values.get("cost_usd"), columns.get("cost_usd", "cost_usd")),
+        latency_s=read_latency(roles),
         notices=merge_notices((*roles.notices, *notices, *answer.notices)),
     )  # fmt: skip
 
@@ -159,14 +145,11 @@ def _end_of_query(case: Case, conversation: Conversation) -> int:
 
 def _with_response(answer: _Answer, response: _Answer) -> _Answer:
     """Let an explicit response decide, but keep the steps of a whole conversation beside a plain text."""
-    conversed = len(answer.messages) > answer.response_start
-    if conversed and response.tool_calls is None:
+    has_steps = len(answer.messages) > answer.response_start
+    said = response.messages[response.response_start :]
+    if has_steps and response.tool_calls is None:
         return replace(answer, output_text=response.output_text)
-    if (
-        conversed
-        and answer.messages[-len(response.messages[response.response_start :]) or len(answer.messages) :]
-        == (response.messages[response.response_start :])
-    ):
+    if has_steps and said and answer.messages[-len(said) :] == said:
         return answer
     return response
 
@@ -241,101 +224,6 @@ def _query_messages(case: Case) -> tuple[Message, ...]:
 
 def _conversation(value: object, path: str) -> Conversation:
     return _placed(read_conversation, value, path)
-
-
-def _read_status(roles: Roles) -> tuple[SampleStatus, Failure | None, tuple[Notice, ...]]:
-    """Settle how it ended: an error always counts, a word that nobody knows is refused."""
-    written = roles.values.get("status")
-    column = roles.columns.get("status", "status")
-    word = written.strip().lower() if isinstance(written, str) else written
-    if word is not None and (not isinstance(word, str) or word not in STATUS_WORDS):
-        raise Unreadable("bad_status", f"unknown status {quoted(written)}; known: {', '.join(STATUS_WORDS)}", path=column)
-    status = STATUS_WORDS[str(word)] if word is not None else "ok"
-    failure = _read_failure(roles.values.get("error"))
-    if failure is None and status == "error":
-        code = "timeout" if word == "timeout" else "agent_error"
-        failure = Failure(stage="target", code=code, message=f"the record has the status {word}")
-    if failure is not None:
-        return ("error" if status == "ok" else status), (None if status in ("skipped", "not_run") else failure), ()
-    odd = Notice(code="status_incomplete", message="the status incomplete, without an error, counts as ok")
-    return status, None, (odd,) if word == "incomplete" else ()
-
-
-def _read_failure(error: object) -> Failure | None:
-    """Read an error: text, or an object with code and message; nothing, false and empty ones are no error."""
-    if not error:
-        return None
-    if isinstance(error, str):
-        return Failure(stage="target", code="agent_error", message=error) if error.strip() else None
-    if not isinstance(error, Mapping):
-        return Failure(stage="target", code="agent_error", message=f"the record's error is {quoted(error)}")
-    code, message = error.get("code"), error.get("message")
-    return Failure(
-        stage="target",
-        code=str(code).strip() if isinstance(code, (str, int)) and str(code).strip() else "agent_error",
-        message=message if isinstance(message, str) and message else quoted(error, limit=1000),
-    )
-
-
-def _read_latency(roles: Roles) -> float | None:
-    """Return seconds; `latency` and `duration_ms` are milliseconds, `latency_s` is what it says."""
-    if "latency_ms" in roles.values:
-        milliseconds = _read_number(roles.values["latency_ms"], roles.columns["latency_ms"])
-        return None if milliseconds is None else milliseconds / 1000
-    return _read_number(roles.values.get("latency_s"), roles.columns.get("latency_s", "latency_s"))
-
-
-def _read_usage(value: object, path: str) -> Usage | None:
-    value = _from_cell(value)
-    if value is None or value == "":
-        return None
-    if not isinstance(value, Mapping):
-        raise wrong_type(value, "an object with token counts", path)
-    details = next((value[name] for name in _DETAIL_NAMES if isinstance(value.get(name), Mapping)), None)
-    counts = {field: _find_count((value, details or {}), names, path) for field, names in _TOKEN_NAMES.items()}
-    if counts["total_tokens"] is None and counts["input_tokens"] is not None and counts["output_tokens"] is not None:
-        counts["total_tokens"] = counts["input_tokens"] + counts["output_tokens"]
-    return Usage(**counts)
-
-
-def _find_count(sources: tuple[Mapping[str, object], ...], names: tuple[str, ...], path: str) -> int | None:
-    for source in sources:
-        for name in names:
-            if source.get(name) is not None:
-                return _read_count(source[name], f"{path}.{name}")
-    return None
-
-
-def _read_count(value: object, path: str) -> int:
-    number = _read_number(value, path)
-    if number is None or number != int(number):
-        raise Unreadable("bad_number", f"found {quoted(value)}; expected a whole number, 0 or more", path=path)
-    return int(number)
-
-
-def _read_number(value: object, path: str) -> float | None:
-    value = _from_cell(value)
-    if value is None or value == "":
-        return None
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise wrong_type(value, "a number, 0 or more", path)
-    try:
-        number = float(value)
-    except OverflowError:
-        number = math.inf
-    if not math.isfinite(number) or number < 0:
-        raise Unreadable("bad_number", f"found {quoted(value)}; expected a finite number, 0 or more", path=path)
-    return number
-
-
-def _from_cell(value: object) -> object:
-    """Read a CSV cell, which is always text, as the JSON it stands for."""
-    if not isinstance(value, str):
-        return value
-    try:
-        return parse_json(value)
-    except JsonError:
-        return value
 
 
 def _placed(read: Callable[[object], _T], value: object, path: str) -> _T:

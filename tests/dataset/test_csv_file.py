@@ -83,6 +83,7 @@ def test_lines_count_the_breaks_within_cells(tmp_path: Path) -> None:
         ('id,query\n1,"a"b\n', "csv_unclosed_quote", 2),
         ("id,query, query \n1,a,b\n", "csv_duplicate_column", 1),
         ("id,query\n", "no_cases", None),
+        ('"",""\n', "no_cases", None),
         ("1,What is up?\n2,Who?\n", "missing_query", 1),
     ],
 )
