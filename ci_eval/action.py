@@ -45,6 +45,7 @@ class ActionInputs:
     comment: bool
     check: bool
     check_name: str
+    incomplete_conclusion: str
     key: str
     fail_on_publish_error: bool
     allow_untrusted_code: bool
@@ -110,6 +111,7 @@ def read_inputs(environ: Mapping[str, str]) -> ActionInputs:
         comment=reader.flag("comment", default=True),
         check=reader.flag("check", default=True),
         check_name=reader.text("check-name"),
+        incomplete_conclusion=reader.text("incomplete-conclusion", "failure"),
         key=reader.text("key"),
         fail_on_publish_error=reader.flag("fail-on-publish-error", default=False),
         allow_untrusted_code=reader.flag("allow-untrusted-code", default=False),
@@ -131,6 +133,7 @@ def arguments_of(inputs: ActionInputs) -> list[str]:
         ("--candidate", inputs.candidate),
         *(("--set", pair) for pair in inputs.set),
         ("--check-name", inputs.check_name),
+        ("--incomplete-conclusion", inputs.incomplete_conclusion.removeprefix("failure")),
         ("--key", inputs.key),
     )
     switches = (

@@ -53,7 +53,7 @@ def read_cases(loaded: LoadedConfig) -> Loaded[Case]:
     spec = loaded.config.dataset
     path = loaded.folder / spec.path
     cases = load_cases(
-        path, shown=spec.path, readers=READERS, mapping=spec.mapping, on_bad_row=spec.on_bad_row, format=spec.format
+        path, shown=path.as_posix(), readers=READERS, mapping=spec.mapping, on_bad_row=spec.on_bad_row, format=spec.format
     )
     chosen = tuple(case for case in cases.items if not spec.tags or set(spec.tags) & set(case.tags))[: spec.limit]
     if not chosen:
@@ -150,14 +150,15 @@ def _asker(target: Target) -> Callable[[Case, int], Awaitable[Sample]]:
 
 
 def _recorded_arm(loaded: LoadedConfig, arm: Arm, outputs: str, cases: Sequence[Case]) -> OpenArm:
-    rows = load_outputs(loaded.folder / outputs, shown=outputs, readers=READERS)
+    path = loaded.folder / outputs
+    rows = load_outputs(path, shown=path.as_posix(), readers=READERS)
     by_id = {case.id: case for case in cases}
     samples: dict[tuple[str, int], object] = {}
     for row, trial in _renumbered(rows.items):
         if row.id in by_id:
             samples[row.id, trial] = READERS.reply(by_id[row.id], row.value)
     if not samples:
-        raise DataError(_nothing_in_common(arm, outputs, rows, cases))
+        raise DataError(_nothing_in_common(arm, path.as_posix(), rows, cases))
     target = RecordedTarget(samples)
     notices = [*rows.notices, *_join_notices(loaded.config.trials, arm, rows.items, by_id)]
     for sample in samples.values():

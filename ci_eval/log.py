@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import IO
 
 MAX_ANNOTATION = 4_096  # characters; the runner cuts there
@@ -77,10 +77,10 @@ def secrets_in(environ: Mapping[str, str]) -> tuple[str, ...]:
 class LineFormatter(logging.Formatter):
     """`message` for info, `warning: message` above; redacted and without a voice."""
 
-    def __init__(self, redact: Redactor, *, in_actions: bool) -> None:
+    def __init__(self, redact: Redactor, *, locate: Callable[[str], str] | None) -> None:
         super().__init__()
         self._redact = redact
-        self._in_actions = in_actions
+        self._locate = locate
 
     def format(self, record: logging.LogRecord) -> str:
         """Render one record."""
@@ -88,16 +88,20 @@ class LineFormatter(logging.Formatter):
         if record.levelno < logging.WARNING:
             return neutral(text)
         name = "error" if record.levelno >= logging.ERROR else "warning"
-        if self._in_actions:
-            place = {key: getattr(record, key, None) for key in ("file", "line", "title")}
+        if self._locate is not None:
+            file = getattr(record, "file", None)
+            place = {"file": self._locate(file) if file else None, "line": getattr(record, "line", None)}
             return workflow_command(name, "\n".join(lines_of(text)), place)
         return neutral(f"{name}: {text}")
 
 
-def set_up(stream: IO[str], *, level: int, redact: Redactor, in_actions: bool) -> None:
-    """Send the records of every `ci_eval` logger to the stream; replaces an earlier set-up."""
+def set_up(stream: IO[str], *, level: int, redact: Redactor, locate: Callable[[str], str] | None) -> None:
+    """Send the records of every `ci_eval` logger to the stream; replaces an earlier set-up.
+
+    `locate`: in Actions, turns a file into its path in the checkout; None at home, where the log obeys no commands.
+    """
     handler = logging.StreamHandler(stream)
-    handler.setFormatter(LineFormatter(redact, in_actions=in_actions))
+    handler.setFormatter(LineFormatter(redact, locate=locate))
     logger = logging.getLogger("ci_eval")
     logger.handlers = [handler]
     logger.setLevel(level)

@@ -148,8 +148,11 @@ def evaluate_arms(job: Job, arms: Sequence[Arm]) -> list[RunResult]:
 
 def _stored_run(job: Job, arm: Arm) -> RunResult | None:
     """Read the run file that an arm names; None when the arm has to be run."""
-    path = getattr(job.loaded.config, arm).run
-    return None if path is None else read_run(job.loaded.folder / path, shown=path)
+    name = getattr(job.loaded.config, arm).run
+    if name is None:
+        return None
+    path = job.loaded.folder / name
+    return read_run(path, shown=path.as_posix())
 
 
 def check_evaluators(loaded: LoadedConfig, cases: Sequence[Case]) -> list[EvaluatorSpec]:

@@ -51,7 +51,7 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     """Run one command and return the exit code (README, "Exit codes")."""
     world = World.of(os.environ if environ is None else environ)
     redact = Redactor(secrets_in(world.environ))
-    set_up(sys.stderr, level=logging.INFO, redact=redact, in_actions=world.in_actions)
+    set_up(sys.stderr, level=logging.INFO, redact=redact, locate=world.workspace_path if world.in_actions else None)
     try:
         code = get_command(app).main(
             args=list(sys.argv[1:] if argv is None else argv), prog_name="ci-eval", standalone_mode=False, obj=world

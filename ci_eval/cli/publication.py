@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from ci_eval.cli.world import World
 from ci_eval.clients.base import CodeHost
+from ci_eval.domain.comparison import Outcome
 from ci_eval.domain.report import Report
-from ci_eval.errors import ConfigError, Problem
+from ci_eval.errors import ConfigError, ExitCode, Problem
 from ci_eval.publish.context import PullContext, load_event, read_context
+from ci_eval.publish.plan import exit_code
 from ci_eval.publish.publish import publish
-from ci_eval.publish.settings import CHECK_NAME, PublishSettings
+from ci_eval.publish.settings import CHECK_NAME, IncompleteConclusion, PublishSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,6 +27,7 @@ class PublishChoice:
     check: bool
     check_name: str | None
     key: str
+    incomplete: IncompleteConclusion
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,9 +39,18 @@ class Publisher:
     settings: PublishSettings
     report_dir: Path
 
-    def publish(self, report: Report) -> bool:
+    def exit_code(self, outcome: Outcome) -> ExitCode:
+        """Return how the process ends, so that the step and the check say the same."""
+        return exit_code(outcome, self.settings)
+
+    def publish(self, report: Report, *, code: ExitCode) -> bool:
         """Publish; True when the report reached every place."""
-        return publish(report, self.context, self.settings, self._host(), report_dir=self.report_dir).complete
+        annotations = tuple(replace(note, path=self.world.workspace_path(note.path)) for note in report.annotations)
+        located = replace(report, annotations=annotations)
+        publication = publish(
+            located, self.context, self.settings, self._host(), report_dir=self.report_dir.absolute(), exit_code=code
+        )
+        return publication.complete
 
     def _host(self) -> CodeHost | None:
         """Open the door to GitHub; None without a token or a repository."""
@@ -66,7 +78,11 @@ def open_publisher(world: World, choice: PublishChoice, output: Path) -> Publish
         raise ConfigError(Problem(code="no_actions", field="--publish", message=message, hint="leave --publish out at home"))
     try:
         settings = PublishSettings(
-            comment=choice.comment, check=choice.check, check_name=choice.check_name or CHECK_NAME, key=choice.key
+            comment=choice.comment,
+            check=choice.check,
+            check_name=choice.check_name or CHECK_NAME,
+            key=choice.key,
+            incomplete=choice.incomplete,
         )
     except ValidationError as error:
         raise ConfigError(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -46,6 +46,12 @@ def run(
     check_name: Annotated[
         str | None, typer.Option("--check-name", metavar="NAME", help="Name of the check run; default: ci-eval.")
     ] = None,
+    incomplete_conclusion: Annotated[
+        Literal["failure", "neutral", "action_required"],
+        typer.Option(
+            "--incomplete-conclusion", help="With --publish: conclusion of the check, and so the exit code, without a verdict."
+        ),
+    ] = "failure",
     key: Annotated[str, typer.Option("--key", metavar="KEY", help="Tells several evaluations of one pull request apart.")] = "",
     fail_on_publish_error: Annotated[
         bool, typer.Option("--fail-on-publish-error", help="Exit 3 when the report could not be published.")
@@ -62,7 +68,9 @@ def run(
 
     set_level(quiet=quiet, verbose=verbose)
     world = World.of_command(context)
-    choice = PublishChoice(wanted=publish, comment=comment, check=check, check_name=check_name, key=key)
+    choice = PublishChoice(
+        wanted=publish, comment=comment, check=check, check_name=check_name, key=key, incomplete=incomplete_conclusion
+    )
     publisher = open_publisher(world, choice, output)
     arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
     try:
@@ -72,7 +80,10 @@ def run(
         _tell_failure(publisher, error)
         raise
     code = tell(finished, output, quiet=quiet)
-    if publisher is not None and not publisher.publish(finished.report) and fail_on_publish_error:
+    if publisher is None:
+        return code
+    code = publisher.exit_code(finished.verdict.outcome)
+    if not publisher.publish(finished.report, code=code) and fail_on_publish_error:
         log.error("the report could not be published everywhere, and --fail-on-publish-error is set")
         return code if code == ExitCode.BLOCK else ExitCode.NO_VERDICT
     return code
@@ -84,4 +95,4 @@ def _tell_failure(publisher: Publisher | None, error: CiEvalError) -> None:
         return
     from ci_eval.report.failure import render_failure
 
-    publisher.publish(render_failure(error, title="ci-eval"))
+    publisher.publish(render_failure(error, title="ci-eval"), code=error.exit_code)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import typer
 
@@ -15,11 +17,23 @@ class World:
     environ: Mapping[str, str] = field(repr=False)
     in_actions: bool
     """True inside a GitHub Actions job: the log obeys commands, and there are files to write to."""
+    folder: Path
+    """The working directory; relative paths of the command line start here."""
+    workspace: Path
+    """The checkout in Actions, else the working directory; annotations name files relative to it."""
 
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> World:
         """Look at the environment once."""
-        return cls(environ=dict(environ), in_actions=environ.get("GITHUB_ACTIONS") == "true")
+        folder = Path.cwd()
+        in_actions = environ.get("GITHUB_ACTIONS") == "true"
+        workspace = Path(environ.get("GITHUB_WORKSPACE") or folder) if in_actions else folder
+        return cls(environ=dict(environ), in_actions=in_actions, folder=folder, workspace=workspace)
+
+    def workspace_path(self, file: str) -> str:
+        """Return a file's path relative to the checkout, as annotations want it; one outside of it stays as it is."""
+        path = Path(os.path.normpath(self.folder / file))
+        return path.relative_to(self.workspace).as_posix() if path.is_relative_to(self.workspace) else file
 
     @classmethod
     def of_command(cls, context: typer.Context) -> World:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field
 
 CHECK_NAME = "ci-eval"
+IncompleteConclusion: TypeAlias = Literal["failure", "neutral", "action_required"]
+"""Never success: no verdict is no pass."""
 
 
 class PublishSettings(BaseModel):
@@ -31,7 +33,7 @@ class PublishSettings(BaseModel):
         max_length=50,
         description="Separates several evaluations of one pull request; each key has a comment and a check of its own.",
     )
-    incomplete: Literal["failure", "neutral", "success", "action_required"] = Field(
+    incomplete: IncompleteConclusion = Field(
         default="failure", description="Conclusion of the check when no verdict was reached."
     )
 

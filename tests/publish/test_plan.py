@@ -59,7 +59,6 @@ def test_what_is_switched_off_is_not_planned() -> None:
         (Outcome.INCOMPLETE, "failure", "error", 3),
         (Outcome.INCOMPLETE, "action_required", "error", 3),
         (Outcome.INCOMPLETE, "neutral", "success", 0),
-        (Outcome.INCOMPLETE, "success", "success", 0),
     ],
 )
 def test_status_and_exit_code_say_the_same(outcome: Outcome, incomplete: str, state: str, code: int) -> None:
