@@ -146,6 +146,15 @@ class ZeroOneSpec(EvaluatorSpec):
 
     threshold: float | None = Field(default=None, description="Accepted for files of other tools and ignored: always 1.")
 
+    def metrics(self) -> tuple[Metric, ...]:
+        """The one metric."""
+        return (
+            Metric(
+                name=self.metric_name, evaluator=self.kind, kind="binary", threshold=1.0,
+                output_only=self.reads_output_only, fingerprint=self.fingerprint,
+            ),
+        )  # fmt: skip
+
     def warnings(self) -> tuple[str, ...]:
         """Add that another threshold than 1 is ignored."""
         if self.threshold is None or self.threshold == 1:

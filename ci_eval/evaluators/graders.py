@@ -52,15 +52,6 @@ class StringCheckSpec(ZeroOneSpec):
         return {"input": self.input, "reference": self.reference}
 
     @override
-    def metrics(self) -> tuple[Metric, ...]:
-        return (
-            Metric(
-                name=self.metric_name, evaluator=self.kind, kind="binary", threshold=1.0,
-                output_only=self.reads_output_only, fingerprint=self.fingerprint,
-            ),
-        )  # fmt: skip
-
-    @override
     def build(self, context: EvaluatorContext) -> StringCheck:
         return StringCheck(
             metric=self.metrics()[0], operation=self.operation, inputs=parse_inputs(self.templates, {}, context.readers)

@@ -148,6 +148,13 @@ def missing_everywhere(
     return None if any(by_role(case) is not None for case in cases) else f"no case of the dataset has {role}"
 
 
+def no_references(written: Mapping[str, str], cases: Sequence[Case]) -> str | None:
+    """Say that no case has a reference answer, by the configured template or by role; None when one has it."""
+    given = written.get("ground_truth") or written.get("expected_response")
+    template = parse_template(given) if given else None
+    return missing_everywhere("ground_truth", template, cases, lambda case: case.ground_truths)
+
+
 def leads_nowhere(template: Template, cases: Sequence[Case]) -> str | None:
     """Say that a template finds nothing in any case, with near names; None when it does, or when only a sample can tell."""
     if not template.paths or not all(path.startswith("item.") for path in template.paths):

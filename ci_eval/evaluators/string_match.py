@@ -17,9 +17,8 @@ from typing_extensions import override
 from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
 from ci_eval.domain.score import Metric, Score, scored
-from ci_eval.domain.template import parse_template
 from ci_eval.evaluators.base import EvaluatorContext, ZeroOneSpec
-from ci_eval.evaluators.inputs import Inputs, Unscorable, missing_everywhere, parse_inputs
+from ci_eval.evaluators.inputs import Inputs, Unscorable, no_references, parse_inputs
 from ci_eval.evaluators.wording import quoted
 
 
@@ -32,15 +31,6 @@ class ExactMatchSpec(ZeroOneSpec):
 
     kind: Literal["exact_match"] = "exact_match"
     case_sensitive: bool = Field(default=True, description="false: Yes equals yes.")
-
-    @override
-    def metrics(self) -> tuple[Metric, ...]:
-        return (
-            Metric(
-                name=self.metric_name, evaluator=self.kind, kind="binary", threshold=1.0,
-                output_only=self.reads_output_only, fingerprint=self.fingerprint,
-            ),
-        )  # fmt: skip
 
     @override
     def build(self, context: EvaluatorContext) -> ExactMatch:
@@ -58,9 +48,7 @@ class ExactMatchSpec(ZeroOneSpec):
 
     @override
     def unusable(self, cases: Sequence[Case]) -> str | None:
-        written = self.inputs.get("ground_truth") or self.inputs.get("expected_response")
-        template = parse_template(written) if written else None
-        return missing_everywhere("ground_truth", template, cases, lambda case: case.ground_truths)
+        return no_references(self.inputs, cases)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,9 +20,8 @@ from typing_extensions import override
 from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
 from ci_eval.domain.score import Metric, Score, scored
-from ci_eval.domain.template import parse_template
 from ci_eval.evaluators.base import EvaluatorContext, EvaluatorSpec
-from ci_eval.evaluators.inputs import Inputs, Unscorable, missing_everywhere, parse_inputs
+from ci_eval.evaluators.inputs import Inputs, Unscorable, no_references, parse_inputs
 from ci_eval.evaluators.wording import counted, number
 
 ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
@@ -54,9 +53,7 @@ class TextOverlapSpec(EvaluatorSpec):
 
     @override
     def unusable(self, cases: Sequence[Case]) -> str | None:
-        written = self.inputs.get("ground_truth") or self.inputs.get("expected_response")
-        template = parse_template(written) if written else None
-        return missing_everywhere("ground_truth", template, cases, lambda case: case.ground_truths)
+        return no_references(self.inputs, cases)
 
 
 class F1ScoreSpec(TextOverlapSpec):

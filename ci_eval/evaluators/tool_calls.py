@@ -41,15 +41,10 @@ class ToolCallSuccessSpec(ZeroOneSpec):
         default="skip", description="judge: look at calls of hosted tools too, for agents whose own tools have such a name."
     )
 
+    @property
     @override
-    def metrics(self) -> tuple[Metric, ...]:
-        return (
-            Metric(
-                name=self.metric_name, evaluator=self.kind, kind="binary", threshold=1.0,
-                output_only=False,  # results and statuses are no part of the output's digest
-                fingerprint=self.fingerprint,
-            ),
-        )  # fmt: skip
+    def reads_output_only(self) -> bool:
+        return False  # results and statuses are no part of the output's digest
 
     @override
     def build(self, context: EvaluatorContext) -> ToolCallSuccess:
