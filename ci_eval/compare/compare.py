@@ -15,7 +15,7 @@ from ci_eval.compare.derived import with_derived
 from ci_eval.compare.identical import count_same_outputs
 from ci_eval.compare.metrics import Measured, judge, measure
 from ci_eval.compare.pairing import Pairing, pair_runs
-from ci_eval.compare.spec import MEASURES, GateSpec, MetricRules, MetricSpec, gated_names, rules_for
+from ci_eval.compare.spec import MEASURES, GateSpec, MetricRules, MetricSpec, contradiction, gated_names, rules_for
 from ci_eval.compare.usage import usage_of
 from ci_eval.domain.comparison import CaseChange, Change, Comparison
 from ci_eval.domain.notice import Notice, merge_notices
@@ -79,10 +79,10 @@ def _gated(metrics: Sequence[Metric], settings: CompareSettings) -> tuple[str, .
 
 def _rules(metric: Metric, settings: CompareSettings) -> MetricRules:
     spec = settings.metrics.get(metric.name, MetricSpec())
-    if spec.kind == "binary" and metric.kind != "binary" and metric.threshold is None:
-        message = f"{metric.name} has no threshold, so nothing passes or fails by it"
-        hint = "set `threshold` on its evaluator, or leave out `kind: binary`"
-        raise ConfigError(Problem(code="no_threshold", field=f"metrics.{metric.name}.kind", message=message, hint=hint))
+    wrong = contradiction(metric, spec)
+    if wrong is not None:
+        key, message = wrong
+        raise ConfigError(Problem(code="gate", field=f"metrics.{metric.name}.{key}", message=message))
     return rules_for(metric, settings.gate, spec)
 
 

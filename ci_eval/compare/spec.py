@@ -136,8 +136,10 @@ class GateSpec(_Section):
 
     def _metric_problems(self, metric: Metric, spec: MetricSpec, *, gated: bool) -> Iterator[tuple[KeyPath, str]]:
         place = ("metrics", metric.name)
-        if spec.kind == "binary" and metric.kind != "binary" and metric.threshold is None:
-            yield (*place, "kind"), "binary needs a threshold that says what passes: set `threshold` on the evaluator"
+        wrong = contradiction(metric, spec)
+        if wrong is not None:
+            key_name, message = wrong
+            yield (*place, key_name), message
             return
         rules = rules_for(metric, self, spec)
         if gated and rules.metric.direction == "none":
@@ -147,6 +149,16 @@ class GateSpec(_Section):
             yield (*place, "mode"), "threshold needs `min` or `max_drop`, else nothing could ever block"
         for key_name, message in _misfits(rules, spec):
             yield (*place, key_name), message
+
+
+def contradiction(metric: Metric, spec: MetricSpec) -> tuple[str, str] | None:
+    """Find the setting that turns pass and fail into something the evaluator did not decide: its key, and what is wrong with it."""
+    if spec.kind == "binary" and metric.kind != "binary" and metric.threshold is None:
+        return "kind", "binary needs a threshold that says what passes: set `threshold` on the evaluator"
+    if metric.threshold is not None and spec.direction not in (None, "none", metric.direction):
+        message = f"{metric.name} was scored with {metric.direction} as better, and so passes and fails: set `direction` on the evaluator"
+        return "direction", message
+    return None
 
 
 _MODE_OF_KEY: Mapping[str, Mode] = {"margin": "non_inferiority", "max_drop": "threshold", "max_newly_failing": "strict"}
@@ -224,8 +236,9 @@ def rules_for(metric: Metric, gate: GateSpec, spec: MetricSpec) -> MetricRules:
 
 
 def _configured(metric: Metric, spec: MetricSpec, *, by_passed: bool) -> Metric:
-    if by_passed:
-        return replace(metric, kind="binary", direction=spec.direction or "higher", minimum=0.0, maximum=1.0)
+    if by_passed:  # the value is now 1 for a pass, whichever way the number itself is better
+        direction: Direction = "none" if spec.direction == "none" else "higher"
+        return replace(metric, kind="binary", direction=direction, minimum=0.0, maximum=1.0)
     low, high = spec.range or (metric.minimum, metric.maximum)
     return replace(metric, kind=spec.kind or metric.kind, direction=spec.direction or metric.direction, minimum=low, maximum=high)
 

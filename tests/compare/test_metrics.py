@@ -38,6 +38,7 @@ def of_values(values: list[float], kind: str, *, voice: str, missing: int = 0) -
 @pytest.mark.parametrize("row", verdicts(), ids=lambda row: f"{row['id']}-{row['note']}")
 def test_the_oracle_agrees(row: dict[str, Any]) -> None:
     given, right = row["input"], row["expected"]
+    assert (given["direction"], given.get("family", 1)) == ("higher", 1)  # what the runs below are
     missing, voice = given.get("missing", 0), "" if given.get("identical") else "other"
     before = of_values(given["baseline"], given["kind"], voice="", missing=missing)
     after = of_values(given["candidate"], given["kind"], voice=voice, missing=missing)
@@ -218,6 +219,23 @@ def test_fewer_defects_are_better() -> None:
     assert one.better == ("r01", "r02", "r03")
 
 
+@pytest.mark.parametrize("direction", [None, "lower"])
+def test_a_pass_stays_better_than_a_failure_where_small_numbers_pass(direction: str | None) -> None:
+    steps = score_metric("steps", maximum=20.0, threshold=5.0, direction="lower")
+    before = scores_run({f"c{n:02}": 9.0 if n <= 8 else 3.0 for n in range(1, 21)}, metric=steps)
+    after = scores_run({f"c{n:02}": 3.0 for n in range(1, 21)}, metric=steps, voice="x")
+    spec = {"kind": "binary", **({"direction": direction} if direction else {})}
+    one = compared(before, after, {"metrics": ["steps"]}, {"steps": spec}).metric("steps")
+    assert (one.baseline.estimate, one.candidate.estimate, one.result) == (0.6, 1.0, MetricClass.IMPROVED)
+    assert (len(one.better), one.worse) == (8, ())
+
+
+def test_a_direction_against_which_the_run_was_scored_is_refused() -> None:
+    before = scores_run({"a": 1.0}, metric=binary())
+    with pytest.raises(ConfigError, match=r"metrics\.task_success\.direction: .* set `direction` on the evaluator"):
+        compared(before, before, None, {"task_success": {"direction": "lower"}})
+
+
 @pytest.mark.parametrize(("after", "result"), [(20.0, MetricClass.CHANGED), (10.0, MetricClass.INCONCLUSIVE)])
 def test_without_a_good_direction_a_metric_only_changes(after: float, result: MetricClass) -> None:
     length = count("answer_length", direction="none")
@@ -273,7 +291,7 @@ def test_a_score_becomes_pass_or_fail_by_its_threshold() -> None:
 
 
 def test_pass_or_fail_needs_a_threshold() -> None:
-    with pytest.raises(ConfigError, match="no threshold"):
+    with pytest.raises(ConfigError, match="needs a threshold"):
         compared(scores_run({"a": 0.5}), scores_run({"a": 0.5}), metrics={"quality": {"kind": "binary"}})
 
 

@@ -73,6 +73,13 @@ def test_a_metrics_own_settings_win_over_the_gates() -> None:
     ("gate", "metric", "spec", "place"),
     [
         ({}, score_metric(), {"kind": "binary"}, "metrics.quality.kind"),
+        ({}, binary(), {"direction": "lower"}, "metrics.task_success.direction"),
+        (
+            {},
+            score_metric(threshold=0.5, direction="lower"),
+            {"kind": "binary", "direction": "higher"},
+            "metrics.quality.direction",
+        ),
         ({"metrics": ["policy_breaks"]}, count(direction="none"), None, "gate.metrics"),
         ({}, binary(direction="none"), None, "metrics.task_success.direction"),
         ({}, binary(), {"min_effect": 0.06}, "metrics.task_success.min_effect"),
@@ -101,6 +108,8 @@ def test_settings_that_contradict_or_do_nothing_are_problems(
         ({"mode": "threshold", "max_drop": 0.1}, binary(), None),
         ({"margin": 0.1}, binary(), {"mode": "non_inferiority"}),
         ({}, score_metric(threshold=0.5), {"kind": "binary"}),
+        ({}, score_metric(threshold=0.5, direction="lower"), {"kind": "binary", "direction": "lower"}),
+        ({}, score_metric(), {"direction": "lower"}),
         ({}, count(direction="none"), None),
         ({}, score_metric(maximum=None), {"kind": "ratio", "direction": "lower", "max_ratio": 1.5}),
         ({"quarantine": [{"case": "a", "until": "2026-02-01", "reason": "today is the last day"}]}, binary(), None),
