@@ -34,6 +34,9 @@ class ScoreLine:
     candidate_reason: str
     is_lead: bool
     """The case is listed because of this metric."""
+    is_gain: bool
+    is_share: bool
+    """Precision, recall or F1 of the steps."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -69,11 +72,21 @@ class ChangeList:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class MetricMoves:
+    """Losses and gains of a metric whose cases have no stories; ids sorted."""
+
+    metric: str
+    worse: tuple[str, ...]
+    better: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseChanges:
     """All cases that changed."""
 
     broken: tuple[CaseStory, ...]
     fixed: tuple[CaseStory, ...]
+    moves: tuple[MetricMoves, ...]
     others: tuple[ChangeList, ...]
     unchanged: int
     """Paired cases that did not change on any lead metric."""
@@ -96,7 +109,8 @@ def tell_cases(comparison: Comparison) -> CaseChanges:
     return CaseChanges(
         broken=tuple(tell(case_id) for case_id in lost),
         fixed=tuple(tell(case_id) for case_id in gained),
-        others=_other_changes(comparison, names),
+        moves=_moves(comparison, names),
+        others=_other_changes(comparison),
         unchanged=len(set(comparison.cases.paired) - {change.case_id for change in comparison.changes if change.metric in names}),
     )
 
@@ -184,6 +198,8 @@ def _score_line(
         baseline_reason=_reason(baseline, change.metric),
         candidate_reason=after or change.reason,
         is_lead=is_lead,
+        is_gain=change.change in GAINS,
+        is_share=compared.metric.group == "trajectory",
     )
 
 
@@ -204,16 +220,14 @@ def _reason(record: CaseResult | None, metric: str) -> str:
     return "" if score is None else score.reason
 
 
-def _other_changes(comparison: Comparison, leads: set[str]) -> tuple[ChangeList, ...]:
-    """Everything that has no story, the worrying first."""
+def _other_changes(comparison: Comparison) -> tuple[ChangeList, ...]:
+    """Everything that is neither a loss nor a gain, the worrying first."""
     sets = comparison.cases
     return tuple(
         one
         for one in (
             ChangeList(words=("no usable result on at least one arm",), case_ids=sets.missing),
             *_scoreless(comparison),
-            *_moved(comparison, leads, LOSSES, " got worse"),
-            *_moved(comparison, leads, GAINS, " got better"),
             ChangeList(words=("flaky to the same degree on both arms",), case_ids=_ids_of(comparison, (Change.FLAKY_SAME,))),
             ChangeList(words=("added: only the candidate has them, not compared",), case_ids=sets.added),
             ChangeList(words=("removed: only the baseline has them, not compared",), case_ids=sets.removed),
@@ -231,12 +245,13 @@ def _scoreless(comparison: Comparison) -> Iterator[ChangeList]:
         yield ChangeList(words=("no usable score of ", Quote(name), " on one arm"), case_ids=tuple(sorted(without)))
 
 
-def _moved(comparison: Comparison, leads: set[str], kinds: Sequence[Change], words: str) -> Iterator[ChangeList]:
-    """Losses or gains of the metrics that have no stories."""
-    for compared in comparison.metrics:
-        if compared.metric.name not in leads:
-            case_ids = _ids_of(comparison, kinds, compared.metric.name)
-            yield ChangeList(words=(Quote(compared.metric.name), words), case_ids=case_ids)
+def _moves(comparison: Comparison, leads: set[str]) -> tuple[MetricMoves, ...]:
+    names = [compared.metric.name for compared in comparison.metrics if compared.metric.name not in leads]
+    moves = [
+        MetricMoves(metric=name, worse=_ids_of(comparison, LOSSES, name), better=_ids_of(comparison, GAINS, name))
+        for name in names
+    ]
+    return tuple(one for one in moves if one.worse or one.better)
 
 
 def _ids_of(comparison: Comparison, kinds: Sequence[Change], metric: str | None = None) -> tuple[str, ...]:

@@ -43,7 +43,7 @@ def rule_sentence(rule: Rule, *, list_cases: bool) -> Sentence:
     sentence = rule.sentence.strip()
     said = _quoting(sentence, rule.metric)
     if rule.metric and Quote(rule.metric) not in said:
-        said = (Quote(rule.metric), f": {sentence[:1].lower()}{sentence[1:]}")
+        said = (Quote(rule.metric), f" — {sentence[:1].lower()}{sentence[1:]}")
     if not (list_cases and rule.case_ids):
         return said
     return (*said, " Case: " if len(rule.case_ids) == 1 else " Cases: ", *ids(rule.case_ids), ".")

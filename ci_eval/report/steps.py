@@ -7,8 +7,7 @@ Pure. It shows, it doesn't judge: what a step is worth is the evaluator's busine
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from difflib import SequenceMatcher
+from dataclasses import dataclass, replace
 from typing import Final, Literal, TypeAlias
 
 from ci_eval.domain.canonical import compact, json_equal
@@ -20,8 +19,9 @@ Mark: TypeAlias = Literal[" ", "-", "+", "!"]
 """About the candidate's step: as it should be, lacking, additional, with other arguments."""
 
 MAX_STEPS: Final = 40
+MAX_ARGUMENTS: Final = 4
 NO_CALLS: Final = "(no calls)"
-DIFF_WIDTH: Final = 94  # characters of a code block in a comment before it scrolls
+DIFF_WIDTH: Final = 88  # characters of a code block in a comment before it scrolls
 _CALL_LIMIT: Final = 100
 _NARROWEST: Final = 12
 _GAP: Final = "   "
@@ -33,6 +33,8 @@ class StepRow:
 
     mark: Mark
     cells: tuple[str, ...]
+    differing: tuple[tuple[str, ...], ...] = ()
+    """For a step with other arguments: one line for each argument that differs, again a cell a column."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,18 +102,21 @@ def draw(table: StepTable, width: int = DIFF_WIDTH) -> str:
 
 def _widths(rows: Sequence[StepRow], available: int) -> list[int]:
     """As wide as its content, but the widest columns give way until all fit."""
-    widths = [max(len(row.cells[column]) for row in rows) for column in range(len(rows[0].cells))]
+    lines = [cells for row in rows for _, cells in _drawn(row)]
+    widths = [max(len(cells[column]) for cells in lines) for column in range(len(rows[0].cells))]
     while sum(widths) > available and max(widths) > _NARROWEST:
         widths[widths.index(max(widths))] -= 1
     return widths
 
 
 def _drawn(row: StepRow) -> list[tuple[str, tuple[str, ...]]]:
-    """A step with other arguments takes two lines: as it should be, and as it is."""
+    """A step with other arguments is drawn twice: as it should be, and as it is."""
     if row.mark != "!":
         return [(row.mark, row.cells)]
-    nothing = ("",) * (len(row.cells) - 1)
-    return [("-", (*row.cells[:-1], "")), ("+", (*nothing, row.cells[-1]))]
+    lines = [row.cells, *row.differing]
+    wanted = [("-", (*cells[:-1], "")) for cells in lines]
+    actual = [("+", (*("",) * (len(cells) - 1), cells[-1])) for cells in lines]
+    return [*wanted, *actual]
 
 
 def _aligned(reference: list[_Step], baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
@@ -156,11 +161,33 @@ def _unexpected(baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
 
 
 def _partners(left: list[_Step], right: list[_Step]) -> dict[int, int]:
-    """Position in `left` to position in `right`, by name, in order."""
-    matcher = SequenceMatcher(None, [step.name.strip() for step in left], [step.name.strip() for step in right], autojunk=False)
-    return {
-        block.a + offset: block.b + offset for block in matcher.get_matching_blocks() for offset in range(block.size)
-    }  # fmt: skip
+    """Position in `left` to position in `right`, in order: as many equal names as possible, then as many right arguments."""
+    fits = [[_likeness(one, other) for other in right] for one in left]
+    best = [[(0, 0)] * (len(right) + 1) for _ in range(len(left) + 1)]
+    for i in reversed(range(len(left))):
+        for j in reversed(range(len(right))):
+            names, arguments = best[i + 1][j + 1]
+            taken = (names + fits[i][j][0], arguments + fits[i][j][1])
+            best[i][j] = max(taken, best[i + 1][j], best[i][j + 1])
+    partners: dict[int, int] = {}
+    i = j = 0
+    while i < len(left) and j < len(right):
+        names, arguments = best[i + 1][j + 1]
+        if fits[i][j][0] and best[i][j] == (names + fits[i][j][0], arguments + fits[i][j][1]):
+            partners[i] = j
+            i, j = i + 1, j + 1
+        elif best[i][j] == best[i + 1][j]:
+            i += 1
+        else:
+            j += 1
+    return partners
+
+
+def _likeness(one: _Step, other: _Step) -> tuple[int, int]:
+    """Whether the names are equal, and whether the arguments are right too."""
+    if one.name.strip() != other.name.strip():
+        return 0, 0
+    return 1, int(_satisfies(one, other))
 
 
 def _written(row: _Row, *, has_expected: bool, has_baseline: bool) -> StepRow:
@@ -169,8 +196,43 @@ def _written(row: _Row, *, has_expected: bool, has_baseline: bool) -> StepRow:
     if has_baseline:
         steps.append(row.baseline)
     steps.append(row.candidate)
-    with_arguments = mark != " " or not _same_arguments(row)
-    return StepRow(mark=mark, cells=tuple("" if step is None else _call(step, with_arguments=with_arguments) for step in steps))
+    if mark == "!":
+        names = tuple(one_line(step.name, _CALL_LIMIT) if step else "" for step in steps)
+        return StepRow(mark=mark, cells=names, differing=_differing(row, steps))
+    return StepRow(mark=mark, cells=tuple(_call(step, with_arguments=_tells(row, mark)) if step else "" for step in steps))
+
+
+def _tells(row: _Row, mark: Mark) -> bool:
+    """Whether the arguments say more than the name: for a step of one arm, and where the arms differ in an expected one."""
+    if row.baseline is None or row.candidate is None:
+        return mark != " "
+    return row.reference is not None and not json_equal(row.baseline.arguments, row.candidate.arguments)
+
+
+def _differing(row: _Row, steps: Sequence[_Step | None]) -> tuple[tuple[str, ...], ...]:
+    """The arguments in which the candidate's step is not as it should be, the first few."""
+    wanted = row.reference.arguments if row.reference else None
+    got = row.candidate.arguments if row.candidate else None
+    if not isinstance(wanted, Mapping) or not isinstance(got, Mapping):
+        return (tuple(f"  {one_line(compact(step.arguments), _CALL_LIMIT)}" if step else "" for step in steps),)
+    as_text = bool(row.reference and row.reference.wanted and row.reference.wanted.text_values)
+    keys = [
+        key
+        for key in dict.fromkeys((*wanted, *got))
+        if key not in wanted or key not in got or not _same_value(wanted[key], got[key], as_text=as_text)
+    ]
+    if row.reference and row.reference.wanted and row.reference.wanted.match == "subset":
+        keys = [key for key in keys if key in wanted]
+    lines = [tuple(_argument(step, key) for step in steps) for key in keys[:MAX_ARGUMENTS]]
+    if len(keys) > MAX_ARGUMENTS:
+        lines.append(tuple("  …" if step else "" for step in steps))
+    return tuple(lines)
+
+
+def _argument(step: _Step | None, key: str) -> str:
+    if step is None or not isinstance(step.arguments, Mapping) or key not in step.arguments:
+        return ""
+    return one_line(f"  {key}: {compact(step.arguments[key])[:_CALL_LIMIT]}", _CALL_LIMIT).replace(" ", "  ", 1)
 
 
 def _mark(row: _Row) -> Mark:
@@ -204,11 +266,6 @@ def _same_value(left: object, right: object, *, as_text: bool) -> bool:
     return as_text and one_is_text and (compact(left) == compact(right) or str(left) == str(right))
 
 
-def _same_arguments(row: _Row) -> bool:
-    """True when the arms agree, so that a name says enough."""
-    return row.baseline is None or row.candidate is None or json_equal(row.baseline.arguments, row.candidate.arguments)
-
-
 def _call(step: _Step, *, with_arguments: bool) -> str:
     name = one_line(step.name, _CALL_LIMIT)
     if not with_arguments or not step.arguments:
@@ -227,7 +284,5 @@ def _shortened(text: str, width: int) -> str:
 def _with_empty_columns_named(rows: list[StepRow]) -> tuple[StepRow, ...]:
     """A column without a single step says so in its first row."""
     empty = {column for column in range(len(rows[0].cells)) if not any(row.cells[column] for row in rows)}
-    first = StepRow(
-        mark=rows[0].mark, cells=tuple(NO_CALLS if column in empty else cell for column, cell in enumerate(rows[0].cells))
-    )
-    return (first, *rows[1:])
+    first = tuple(NO_CALLS if column in empty else cell for column, cell in enumerate(rows[0].cells))
+    return (replace(rows[0], cells=first), *rows[1:])

@@ -41,6 +41,7 @@ def open_templates() -> Templates:
         finalize=_printed,
         trim_blocks=True,
         lstrip_blocks=True,
+        keep_trailing_newline=True,
         autoescape=False,  # HTML escaping would be wrong in markdown: `_printed` is the escaping
     )
     return Templates(environment)

@@ -161,6 +161,9 @@ def _rest(told: Outline) -> Iterator[RenderableType]:
 
     for one in told.cases.others:
         yield _text((f"{numbers.plural(len(one.case_ids), 'case')}: ", *one.words), style="dim")
+    for moved in told.cases.moves:
+        counts = f": {numbers.plural(len(moved.worse), 'case')} got worse, {len(moved.better):,} better"
+        yield _text((Quote(moved.metric), counts), style="dim")
     if told.usage:
         spent = [f"{row.what} {row.baseline} → {row.candidate}" for row in told.usage]
         yield Text(" · ".join(spent), style="dim")

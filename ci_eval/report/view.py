@@ -15,7 +15,7 @@ from ci_eval.report.cases import ChangeList
 from ci_eval.report.escape import Ready, code_block, code_cell, code_span, link, prose
 from ci_eval.report.fit import Shown
 from ci_eval.report.outline import ErrorRow, MetricRow, Outline, UsageRow
-from ci_eval.report.sentences import Sentence, ids
+from ci_eval.report.sentences import Quote, Sentence, ids
 from ci_eval.report.view_cases import CaseView, case_view
 from ci_eval.report.view_words import ListView, Place, cell, listed, words
 
@@ -106,7 +106,7 @@ def everything(outline: Outline, place: Place) -> Shown:
         trajectory=len(outline.trajectory),
         broken=min(len(outline.cases.broken), place.most_cases),
         fixed=min(len(outline.cases.fixed), place.most_cases),
-        others=len(outline.cases.others),
+        others=len(_other_lists(outline)),
         notices=len(outline.notices),
         usage=int(bool(outline.usage)),
         errors=int(bool(outline.errors)),
@@ -117,7 +117,7 @@ def everything(outline: Outline, place: Place) -> Shown:
 def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
     """Write the outline for markdown, as far as it is shown."""
     where = place.elsewhere
-    broken, fixed, others = outline.cases.broken, outline.cases.fixed, outline.cases.others
+    broken, fixed, others = outline.cases.broken, outline.cases.fixed, _other_lists(outline)
     return ReportView(
         heading=Ready(f"{outline.emoji} {prose(outline.title)}: {prose(outline.headline_in_title)}"),
         reasons=listed(
@@ -137,7 +137,8 @@ def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
         ),
         legend=_legend(outline),
         broken=listed(
-            [case_view(one, place.broken, is_open=index == 0) for index, one in enumerate(broken[: shown.broken])], len(broken),
+            [case_view(one, place.broken, is_open=_is_open(index, outline)) for index, one in enumerate(broken[: shown.broken])],
+            len(broken),
             heading=outline.broken_heading, one_more=("more broken case", "more broken cases"), elsewhere=where,
         ),
         fixed=listed(
@@ -212,8 +213,21 @@ def _legend(outline: Outline) -> Ready:
     return Ready(f"<sub>{outline.legend}</sub>")
 
 
+def _is_open(index: int, outline: Outline) -> bool:
+    """The first broken case shows what to expect of the others, unless there is nothing to worry about."""
+    return index == 0 and outline.outcome is not Outcome.PASS
+
+
+def _other_lists(outline: Outline) -> list[ChangeList]:
+    """One list a line: fates first, then the metrics without stories, losses before gains."""
+    moves = outline.cases.moves
+    worse = [ChangeList(words=(Quote(one.metric), " got worse"), case_ids=one.worse) for one in moves if one.worse]
+    better = [ChangeList(words=(Quote(one.metric), " got better"), case_ids=one.better) for one in moves if one.better]
+    return [*outline.cases.others, *worse, *better]
+
+
 def _others_heading(outline: Outline) -> str:
-    changed = {case_id for one in outline.cases.others for case_id in one.case_ids}
+    changed = {case_id for one in _other_lists(outline) for case_id in one.case_ids}
     return f"Other changes in {numbers.plural(len(changed), 'case')}"
 
 

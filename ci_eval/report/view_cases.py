@@ -10,8 +10,8 @@ from typing import Final
 
 from ci_eval.domain.comparison import Change
 from ci_eval.report import numbers
-from ci_eval.report.cases import LOSSES, CaseStory, ScoreLine
-from ci_eval.report.escape import Ready, code_block, code_cell, code_span, html_code
+from ci_eval.report.cases import CaseStory, ScoreLine
+from ci_eval.report.escape import Ready, code_block, code_span, html_code
 from ci_eval.report.steps import draw
 from ci_eval.report.view_words import TextLengths, words
 
@@ -23,15 +23,6 @@ _MARKS: Final = {Change.BROKEN: "❌", Change.DEGRADED: "🔻", Change.FIXED: "�
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ArmsRow:
-    """Cells of one thing on both arms."""
-
-    name: Ready
-    baseline: Ready
-    candidate: Ready
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class CaseView:
     """One folded block."""
 
@@ -39,17 +30,20 @@ class CaseView:
     summary: Ready
     """HTML: the line one sees when it is folded."""
     sentences: tuple[Ready, ...]
+    """What happened, a paragraph each."""
     steps: Ready
-    rows: tuple[ArmsRow, ...]
+    """A `diff` block; "" when the steps are unknown."""
+    remarks: tuple[Ready, ...]
+    """The other metrics and the answers, an item each."""
 
 
 def case_view(story: CaseStory, lengths: TextLengths, *, is_open: bool) -> CaseView:
     """Write a story."""
     leads = [score for score in story.scores if score.is_lead]
-    others = [score for score in story.scores if not score.is_lead]
-    said = [_lead_sentence(score, story, lengths) for score in leads[:MOST_LEADS]]
+    said = [Ready(f"asked: {code_span(story.query, lengths.answer)}")] if story.title and story.query else []
+    said += [_score_change(score, lengths, is_lead=True) for score in leads[:MOST_LEADS]]
     if len(leads) > MOST_LEADS:
-        said.append(Ready(f"… and {numbers.plural(len(leads) - MOST_LEADS, 'more metric')}."))
+        said.append(_more_metrics(len(leads) - MOST_LEADS))
     said += [words(failure, lengths.reason) for failure in story.failures]
     if story.trial:
         said.append(words(story.trial))
@@ -58,7 +52,7 @@ def case_view(story: CaseStory, lengths: TextLengths, *, is_open: bool) -> CaseV
         summary=_summary(story, lengths),
         sentences=tuple(said),
         steps=Ready("") if story.steps is None else code_block(draw(story.steps), "diff", STEPS_LIMIT),
-        rows=_rows(story, others, lengths),
+        remarks=(*_other_scores(story, lengths), *_answers(story, lengths)),
     )
 
 
@@ -68,45 +62,37 @@ def _summary(story: CaseStory, lengths: TextLengths) -> Ready:
     return Ready(f"{name} · {html_code(label, lengths.query)}" if label else name)
 
 
-def _lead_sentence(score: ScoreLine, story: CaseStory, lengths: TextLengths) -> Ready:
+def _score_change(score: ScoreLine, lengths: TextLengths, *, is_lead: bool) -> Ready:
     """`task_success`: pass → **fail**, with the reason, and for a gain the reason it failed before."""
-    change = f"{code_span(score.metric)}: {score.baseline} → **{score.candidate}**"
+    after = f"**{score.candidate}**" if is_lead else score.candidate
+    change = f"{code_span(score.metric)}: {score.baseline} → {after}"
     if score.candidate_reason:
         change += f" · {code_span(score.candidate_reason, lengths.reason)}"
-    if story.change not in LOSSES and score.baseline_reason and score.baseline_reason != score.candidate_reason:
+    if score.is_gain and score.baseline_reason and score.baseline_reason != score.candidate_reason:
         change += f" · before: {code_span(score.baseline_reason, lengths.reason)}"
     return Ready(change)
 
 
-def _rows(story: CaseStory, others: list[ScoreLine], lengths: TextLengths) -> tuple[ArmsRow, ...]:
-    rows = []
+def _other_scores(story: CaseStory, lengths: TextLengths) -> list[Ready]:
+    """Metrics that changed beside the leads; the shares of a trajectory in one line, as their steps are drawn above."""
+    others = [score for score in story.scores if not score.is_lead]
+    shares = [f"{code_span(score.metric)} {score.baseline} → {score.candidate}" for score in others if score.is_share]
+    changed = [_score_change(score, lengths, is_lead=False) for score in others if not score.is_share]
+    told = changed[:MOST_ROWS]
+    if len(changed) > MOST_ROWS:
+        told.append(_more_metrics(len(changed) - MOST_ROWS))
+    if shares:
+        told.append(Ready(", ".join(shares[:MOST_ROWS])))
+    return told
+
+
+def _answers(story: CaseStory, lengths: TextLengths) -> list[Ready]:
     before, after = story.baseline_answer, story.candidate_answer
-    if before is not None or after is not None:
-        same = before == after
-        rows.append(
-            ArmsRow(
-                name=Ready("answer"),
-                baseline=_answer(before, lengths),
-                candidate=Ready("the same") if same else _answer(after, lengths),
-            )
-        )
-    rows += [
-        ArmsRow(
-            name=code_cell(score.metric),
-            baseline=_score(score.baseline, score.baseline_reason, lengths),
-            candidate=_score(score.candidate, score.candidate_reason, lengths),
-        )
-        for score in others[:MOST_ROWS]
-    ]
-    if len(others) > MOST_ROWS:
-        left_out = Ready(f"… {numbers.plural(len(others) - MOST_ROWS, 'more metric')}")
-        rows.append(ArmsRow(name=left_out, baseline=Ready(""), candidate=Ready("")))
-    return tuple(rows)
+    if before is not None and before == after:
+        return [Ready(f"both arms answered: {code_span(before, lengths.answer)}")]
+    arms = (("baseline", before), ("candidate", after))
+    return [Ready(f"{arm} answered: {code_span(text, lengths.answer)}") for arm, text in arms if text is not None]
 
 
-def _answer(text: str | None, lengths: TextLengths) -> Ready:
-    return Ready("–") if text is None else code_cell(text, lengths.answer)
-
-
-def _score(shown: str, reason: str, lengths: TextLengths) -> Ready:
-    return Ready(f"{shown} · {code_cell(reason, lengths.reason)}" if reason else shown)
+def _more_metrics(count: int) -> Ready:
+    return Ready(f"… and {numbers.plural(count, 'more metric')}")

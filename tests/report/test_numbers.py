@@ -53,7 +53,8 @@ def test_duration(seconds: float | None, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("count", "text"), [(0, "0"), (950, "950"), (8_120, "8.1 k"), (99_960, "100 k"), (812_345, "812 k"), (999_600, "1.00 M"), (1_234_567, "1.23 M"), (None, "–")]
+    ("count", "text"), [(0, "0"), (950, "950"), (8_120, "8.1 k"), (99_960, "100 k"), (812_345, "812 k"), (999_600, "1.00 M"),
+     (1_234_567, "1.23 M"), (None, "–")]
 )  # fmt: skip
 def test_tokens(count: int | None, text: str) -> None:
     assert numbers.tokens(count) == text

@@ -81,7 +81,7 @@ def test_the_sentence_of_a_rule_gets_its_metric_in_front_when_it_lacks_it() -> N
     )
     verdict = dataclasses.replace(BLOCKED, rules=(rule,))
     assert (
-        "**`task_success`: the rate is below its floor of 80.0 %.** Case: `a|b`."
+        "**`task_success` — the rate is below its floor of 80.0 %.** Case: `a|b`."
         in render_report(travel_agent(), verdict, SETTINGS).comment
     )
 
@@ -95,6 +95,7 @@ def test_only_the_first_broken_case_is_open() -> None:
 def test_losses_stand_before_gains() -> None:
     comment = render_report(travel_agent(), BLOCKED, SETTINGS).comment
     assert comment.index("### 8 cases broke") < comment.index("### 1 case was fixed")
+    assert Page(comment).tags.count("h3") == 2
 
 
 def test_a_pass_with_nothing_to_show_is_short() -> None:
@@ -191,7 +192,8 @@ def test_a_failed_agent_is_shown_with_its_error() -> None:
     )  # fmt: skip
     comment = render_report(comparison([gated_loss(1)], [change], [pair], paired=1), BLOCKED, SETTINGS).comment
     assert "No answer on the candidate, `timeout`: `no answer within 60 s`" in comment
-    assert "| answer | `ok` | – |" in comment
+    assert "- baseline answered: `ok`" in comment
+    assert "candidate answered" not in comment
 
 
 def test_of_several_trials_the_telling_ones_are_shown_and_named() -> None:
@@ -205,7 +207,7 @@ def test_of_several_trials_the_telling_ones_are_shown_and_named() -> None:
     runs = {"baseline": header("baseline", "a", trials=2), "candidate": header("candidate", "b", trials=2)}
     comment = render_report(comparison([gated_loss(1)], [change], [pair], paired=1, **runs), BLOCKED, SETTINGS).comment
     assert "Shown: trial 2 of 2 on the baseline, trial 2 of 2 on the candidate." in comment
-    assert "| answer | `b1` | `c1` |" in comment
+    assert "- baseline answered: `b1`\n- candidate answered: `c1`" in comment
     assert "### 1 case got worse" in comment
     assert "`task_success`: pass → **50.0 % of trials pass** · `c1`" in comment
 

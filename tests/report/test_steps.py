@@ -25,13 +25,31 @@ def test_a_missing_step_and_an_unexpected_one() -> None:
     )  # fmt: skip
 
 
-def test_other_arguments_take_two_lines() -> None:
+def test_other_arguments_are_shown_below_the_name_as_they_should_be_and_as_they_are() -> None:
     want = expected("refund to=gift")
     assert drawn(want, calls("refund to=gift"), calls("refund to=card")) == (
-        "  expected           baseline           candidate\n"
-        "- refund(to: gift)   refund(to: gift)\n"
-        "+                                       refund(to: card)"
+        "  expected     baseline     candidate\n"
+        "- refund       refund\n"
+        "-   to: gift     to: gift\n"
+        "+                           refund\n"
+        "+                             to: card"
     )  # fmt: skip
+
+
+def test_only_the_arguments_that_differ_are_shown() -> None:
+    text = drawn(expected("book seat=12A day=1"), calls("book seat=12A day=1"), calls("book seat=14C day=1"))
+    assert "seat: 14C" in text
+    assert "day" not in text
+
+
+def test_a_step_finds_the_one_with_the_same_arguments_among_equal_names() -> None:
+    table = align_steps(expected("cancel id=2"), None, calls("cancel id=1", "cancel id=2", "cancel id=3"))
+    assert table is not None
+    assert [(row.mark, row.cells) for row in table.rows] == [
+        ("+", ("", "cancel(id: 1)")),
+        (" ", ("cancel", "cancel")),
+        ("+", ("", "cancel(id: 3)")),
+    ]
 
 
 def test_arguments_are_not_shown_where_nothing_differs() -> None:
@@ -76,7 +94,7 @@ def test_an_arm_that_called_nothing_says_so() -> None:
 def test_repeated_calls_stay_in_order() -> None:
     table = align_steps(expected("a", "a", "b"), None, calls("a", "b"))
     assert table is not None
-    assert [(row.mark, row.cells) for row in table.rows] == [("-", ("a", "")), (" ", ("a", "a")), (" ", ("b", "b"))]
+    assert [(row.mark, row.cells) for row in table.rows] == [(" ", ("a", "a")), ("-", ("a", "")), (" ", ("b", "b"))]
 
 
 def test_nothing_known_is_nothing_drawn() -> None:
