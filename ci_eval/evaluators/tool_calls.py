@@ -1,7 +1,8 @@
 """tool_call_success: did every call run, technically?
 
-In: the calls of a response and their results. Out: 0 when the source marks a call as failed; skipped where only a judge can tell.
-Does not ask whether it was the right call, and does not read results: a text that starts with "Error" decides nothing here.
+In: the calls of a response and their results. Out: 0 when a call is marked as failed; skipped where only a judge can tell.
+Does not ask whether it was the right call, and reads of a result no more than its `error` field: a text that starts with "Error"
+decides nothing here.
 Rules: the evaluators page, tool_call_success, steps 1 and 2.
 """
 
@@ -15,6 +16,7 @@ from pydantic import Field
 from typing_extensions import override
 
 from ci_eval.domain.case import Case
+from ci_eval.domain.json_text import JsonError, parse_json
 from ci_eval.domain.message import Message, ToolCall, ToolResult, calls_in
 from ci_eval.domain.sample import Sample
 from ci_eval.domain.score import Metric, Score, scored, skipped
@@ -149,5 +151,17 @@ def _failed_results(results: Iterable[ToolResult]) -> Iterable[str]:
     return (
         shortened(result.name or result.id or "unknown tool")
         for result in results
-        if result.status in FAILED_STATUSES or result.is_error
+        if result.status in FAILED_STATUSES or result.is_error or (result.is_error is None and _holds_error(result.output))
     )
+
+
+def _holds_error(output: object) -> bool:
+    """True for an object, or the JSON text of one, with an `error` that says something."""
+    if isinstance(output, str):
+        if not output.lstrip().startswith("{"):
+            return False
+        try:
+            output = parse_json(output)
+        except JsonError:
+            return False
+    return isinstance(output, Mapping) and bool(output.get("error"))

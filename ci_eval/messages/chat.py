@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 
 from ci_eval.domain.message import Part, Reasoning, Refusal, Text, ToolResult
 from ci_eval.messages.calls import read_call, read_id
-from ci_eval.messages.content import output_value, read_content
+from ci_eval.messages.content import error_mark, output_value, read_content
 from ci_eval.messages.drafts import Draft, RawMessage, cut_at_results, read_role, wrong_type
 
 RESULT_ITEMS = frozenset({"tool_result", "function_call_output", "openapi_call_output"})
@@ -63,11 +63,11 @@ def _beside_content(message: RawMessage, path: str) -> list[Part]:
 
 def _read_results(message: RawMessage, path: str) -> list[Draft]:
     """Read a tool message: result items, or a content that is the result itself."""
-    content = message.get("content")
+    content = message.get("content") or message.get("error") or message.get("content")
     results = _result_items(content, path)
     if not results:
         results = [ToolResult(output=output_value(content))]
-    name, is_error, status = message.get("name"), message.get("is_error"), message.get("status")
+    name, status, is_error = message.get("name"), message.get("status"), error_mark(message)
     return [
         Draft(
             role="tool",
@@ -76,7 +76,7 @@ def _read_results(message: RawMessage, path: str) -> list[Draft]:
                     output=result.output,
                     id=result.id or read_id({key: value for key, value in message.items() if key != "id"}),
                     name=result.name or (name if isinstance(name, str) else None),
-                    is_error=result.is_error if result.is_error is not None else is_error if isinstance(is_error, bool) else None,
+                    is_error=is_error if result.is_error is None else result.is_error,
                     status=result.status or (status if isinstance(status, str) else None),
                 ),
             ),

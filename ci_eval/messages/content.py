@@ -54,6 +54,14 @@ def output_value(value: object) -> object:
     return value
 
 
+def error_mark(source: Mapping[str, object]) -> bool | None:
+    """Return what a result says of itself: `is_error`, else True when it holds an `error`, else nothing."""
+    is_error = source.get("is_error")
+    if isinstance(is_error, bool):
+        return is_error
+    return True if source.get("error") else None
+
+
 def _is_block(block: object) -> bool:
     return isinstance(block, Mapping) and isinstance(block.get("type"), str) and block["type"] in _BLOCK_NAMES
 
@@ -105,12 +113,12 @@ def _reasoning(item: Item, _path: str) -> Part | None:
 
 def _result(item: Item, _path: str) -> Part | None:
     kind = str(item.get("type"))
-    value = next((item[key] for key in (kind, "output", "content") if item.get(key) is not None), None)
-    name, is_error, status = item.get("name"), item.get("is_error"), item.get("status")
+    value = next((item[key] for key in (kind, "output", "content", "error") if item.get(key) is not None), None)
+    name, status = item.get("name"), item.get("status")
     return ToolResult(
         output=output_value(value), id=read_id(item),
         name=name if isinstance(name, str) else None,
-        is_error=is_error if isinstance(is_error, bool) else None,
+        is_error=error_mark(item),
         status=status if isinstance(status, str) else None,
     )  # fmt: skip
 

@@ -62,6 +62,9 @@ def test_a_response_may_come_from_a_column() -> None:
         pytest.param({"status": "failed"}, {}, id="call failed"),
         pytest.param({}, {"status": "incomplete"}, id="result incomplete"),
         pytest.param({}, {"is_error": True}, id="result is an error"),
+        pytest.param({}, {"error": "HTTP 503"}, id="error beside the result"),
+        pytest.param({}, {"tool_result": {"error": "HTTP 503 Service Unavailable"}}, id="error in the result"),
+        pytest.param({}, {"tool_result": '{"error": {"code": 503}}'}, id="error in the result's JSON text"),
     ],
 )
 def test_a_marked_failure_is_0_and_named(call, result) -> None:
@@ -71,9 +74,33 @@ def test_a_marked_failure_is_0_and_named(call, result) -> None:
     assert score.reason == "1 tool marked as failed: get_quote"
 
 
-def test_a_text_that_says_error_decides_nothing() -> None:
-    score = score_of(SUCCESS, row(query="q"), answered(one_call(result={"is_error": False})))
+@pytest.mark.parametrize(
+    "result",
+    [
+        {"is_error": False}, {"tool_result": {"error": None, "price": 9.5}}, {"tool_result": {"error": "", "errors": ["x"]}},
+        {"tool_result": {"error": "none that matters"}, "is_error": False}, {"tool_result": '{"error": '}, {"tool_result": ""},
+        {"tool_result": [{"error": "of one of many"}]},
+    ],
+)  # fmt: skip
+def test_what_marks_nothing_as_failed_decides_nothing(result) -> None:
+    score = score_of(SUCCESS, row(query="q"), answered(one_call(result=result)))
     assert score.details == {"decided_by": "needs_judge"}
+
+
+def test_of_two_parallel_calls_the_one_whose_own_result_failed_is_blamed() -> None:
+    calls = [
+        {"type": "tool_call", "tool_call_id": key, "name": name, "arguments": {}}
+        for key, name in (("A", "price"), ("B", "stock"))
+    ]
+    results = [("B", {"error": "HTTP 503 Service Unavailable"}), ("A", {"price": 9.5})]  # answered in the other order
+    sample = answered([
+        {"role": "assistant", "content": calls},
+        *({"role": "tool", "tool_call_id": key, "content": [{"type": "tool_result", "tool_result": said}]} for key, said in results),
+        {"role": "assistant", "content": "It costs 9.50; stock could not be read."},
+    ])  # fmt: skip
+    score = score_of(SUCCESS, row(query="q"), sample)
+    assert (score.score, score.details["failed_tools"]) == (0, "stock")
+    assert [call.name for call in sample.tool_calls or ()] == ["price", "stock"]
 
 
 def test_hosted_tools_are_skipped_unless_the_tools_are_your_own() -> None:

@@ -199,6 +199,12 @@ def test_a_text_that_starts_with_error_decides_nothing_but_a_flag_does() -> None
     assert (plain.is_error, flagged.is_error) == (None, True)
 
 
+def test_an_error_beside_an_empty_content_is_the_result() -> None:
+    message = {"role": "tool", "tool_call_id": "c", "content": "", "error": "HTTP 503"}
+    result = read_conversation([call("f", "c"), message]).messages[1].parts[0]
+    assert result == ToolResult(output="HTTP 503", id="c", name="f", is_error=True)
+
+
 def test_old_function_calls_pair_by_name() -> None:
     messages = read_conversation(
         [
