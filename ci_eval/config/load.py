@@ -7,16 +7,18 @@ what is allowed and the nearest known name. Reads the one file; calls nothing.
 from __future__ import annotations
 
 import datetime
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import cast
 
 from pydantic import ValidationError
 
 from ci_eval.config.cross import cross_problems
-from ci_eval.config.problems import Pointer, nearest, problems_of
+from ci_eval.config.problems import Pointer, dotted, nearest, problems_of, shown_value
 from ci_eval.config.schema import EvalConfig
-from ci_eval.config.yaml_source import read_yaml
+from ci_eval.config.yaml_source import KeyPath, read_yaml
 from ci_eval.domain.canonical import digest
 from ci_eval.errors import ConfigError, Problem
 
@@ -49,9 +51,13 @@ def load_config(path: Path, *, shown: str, overrides: Sequence[str] = (), today:
                 code="config_empty", file=shown, line=1, message=f"`key: value` lines were expected, found {found}", hint=hint
             )
         )
-    raw, pointer = marks.value, Pointer(shown=shown, marks=marks)
+    raw = marks.value
+    overridden = []
     for override in overrides:
-        raw = _overridden(raw, override)
+        keys, value = _read_override(override)
+        raw = cast("dict[str, object]", _with_value(raw, keys, value))  # a mapping stays one
+        overridden.append(keys)
+    pointer = Pointer(shown=shown, marks=marks, overridden=tuple(overridden))
     config: EvalConfig | None = None
     problems: list[Problem] = []
     try:
@@ -84,29 +90,26 @@ def _text_of(path: Path, shown: str) -> str:
         raise ConfigError(Problem(code="unreadable", file=shown, message=f"cannot be read: {error.strerror}")) from error
 
 
-def _overridden(raw: dict[str, object], override: str) -> dict[str, object]:
-    """Apply one `a.b.c=value`; the value is read as YAML."""
+def _read_override(override: str) -> tuple[KeyPath, object]:
+    """Read one `a.b[0].c=value`, the value as YAML."""
     key, equals, text = override.partition("=")
-    if not equals or not key.strip():
+    parts = re.findall(r"[^\s.\[\]]+", key)
+    if not equals or not parts:
         raise ConfigError(Problem(code="override", field="--set", message=f"key=value was expected, found {override!r}"))
-    value = read_yaml(text, shown=f"--set {key}").value
-    return _replaced(raw, key.strip().split("."), value, key)
+    keys = tuple(int(part) if part.isdecimal() else part for part in parts)
+    return keys, read_yaml(text, shown=f"--set {dotted(keys)}").value
 
 
-def _replaced(raw: Mapping[str, object], keys: Sequence[str], value: object, shown_key: str) -> dict[str, object]:
-    copy = dict(raw)
-    first, rest = keys[0], keys[1:]
-    if not rest:
-        copy[first] = value
-        return copy
-    inner = copy.get(first)
-    if inner is None:
-        inner = {}
-    if not isinstance(inner, dict):
-        raise ConfigError(
-            Problem(
-                code="override", field=f"--set {shown_key}", message=f"{first} holds {inner!r} and has no keys to set below it"
-            )
-        )
-    copy[first] = _replaced(inner, rest, value, shown_key)
-    return copy
+def _with_value(raw: object, keys: KeyPath, value: object, *, done: int = 0) -> object:
+    """Return a copy in which the value stands at the path; keys that are not there are made, items of lists are not."""
+    if done == len(keys):
+        return value
+    key = keys[done]
+    if isinstance(key, str) and (raw is None or isinstance(raw, dict)):
+        inner = raw or {}
+        return {**inner, key: _with_value(inner.get(key), keys, value, done=done + 1)}
+    if isinstance(key, int) and isinstance(raw, list) and key < len(raw):
+        return [*raw[:key], _with_value(raw[key], keys, value, done=done + 1), *raw[key + 1 :]]
+    message = f"{dotted(keys[:done]) or 'the file'} holds {shown_value(raw)}, in which there is no {dotted(keys[done : done + 1])} to set"
+    hint = f"set the whole value: --set '{dotted(keys[:done])}=…'" if done else None
+    raise ConfigError(Problem(code="override", field=f"--set {dotted(keys)}", message=message, hint=hint))

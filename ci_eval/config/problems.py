@@ -13,6 +13,11 @@ from ci_eval.config.yaml_source import KeyPath, Located
 from ci_eval.errors import Problem
 
 SHOWN_VALUE = 80  # characters
+EXPECTED_TEXT: Mapping[str, str] = {
+    "function": "`package.module:name` was expected, such as `agent:answer`",
+    "name": "a letter was expected, then letters, digits and _",
+}
+"""What a text with a fixed form looks like, by its key."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -22,9 +27,13 @@ class Pointer:
     shown: str
     """The path as the user wrote it."""
     marks: Located
+    overridden: tuple[KeyPath, ...] = ()
+    """Values that come from `--set`: the file is not to blame for them."""
 
     def problem(self, path: KeyPath, message: str, *, code: str = "config", hint: str | None = None) -> Problem:
         """Point at a key, or at the deepest part of the path that is written down."""
+        if any(path[: len(set_here)] == set_here for set_here in self.overridden):
+            return Problem(code=code, field=f"--set {dotted(path)}", message=message, hint=hint)
         mark = self.marks.mark(path)
         return Problem(
             code=code,
@@ -78,7 +87,7 @@ def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) 
         what = "evaluator" if path and path[0] == "evaluators" else "kind"
         return f"there is no {what} {tag!r}", _did_you_mean(tag, known)
     if kind == "union_tag_not_found":
-        return "`kind:` is missing", None
+        return "`kind:` is missing", _known(_kinds_at(schema, path))
     if kind == "missing":
         return "is required and missing", None
     if kind in ("literal_error", "enum"):
@@ -87,7 +96,15 @@ def _words(detail: Mapping[str, Any], schema: Mapping[str, Any], path: KeyPath) 
         return f"{given} is not one of {allowed}", _did_you_mean(str(detail.get("input")), known)
     if kind == "value_error":
         return f"{context.get('error', detail['msg'])}", None
-    return f"{given}: {str(detail['msg']).removeprefix('Value error, ')}", None
+    if kind == "string_pattern_mismatch" and str(path[-1]) in EXPECTED_TEXT:
+        return f"{EXPECTED_TEXT[str(path[-1])]}, found {given}", None
+    if kind in ("list_type", "tuple_type"):
+        return f"a list was expected, found {given}", None if isinstance(detail.get("input"), dict) else f"write [{given}]"
+    return f"{given}: {_lower_first(str(detail['msg']).removeprefix('Input '))}", None
+
+
+def _lower_first(text: str) -> str:
+    return text[:1].lower() + text[1:]
 
 
 def _as_written(path: KeyPath) -> KeyPath:
@@ -100,7 +117,12 @@ def _did_you_mean(name: str, known: Iterable[str]) -> str | None:
     if not names:
         return None
     near = nearest(name, names)
-    return f"did you mean {near}?" if near else f"known: {', '.join(names)}"
+    return f"did you mean {near}?" if near else _known(names)
+
+
+def _known(names: Iterable[str]) -> str | None:
+    listed = ", ".join(sorted(names))
+    return f"known: {listed}" if listed else None
 
 
 def _keys_at(schema: Mapping[str, Any], path: KeyPath) -> list[str]:
@@ -109,6 +131,14 @@ def _keys_at(schema: Mapping[str, Any], path: KeyPath) -> list[str]:
     for part in path:
         node = _step(_resolved(schema, node), part)
     return list(_resolved(schema, node).get("properties", {}))
+
+
+def _kinds_at(schema: Mapping[str, Any], path: KeyPath) -> Iterable[str]:
+    """The kinds among which `kind:` chooses at a place."""
+    node: Mapping[str, Any] = schema
+    for part in path:
+        node = _step(_resolved(schema, node), part)
+    return _mapping(_mapping(_resolved(schema, node).get("discriminator")).get("mapping"))
 
 
 def _step(node: Mapping[str, Any], part: str | int) -> Mapping[str, Any]:

@@ -109,10 +109,42 @@ def test_overrides_reach_any_key_and_are_read_as_yaml(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("override", "words"),
-    [("gate.alpha", "key=value"), ("=1", "key=value"), ("gate.alfa=1", "unknown key 'alfa'"), ("trials.x=1", "trials")],
+    [
+        ("gate.alpha", "--set: key=value was expected"),
+        ("=1", "--set: key=value was expected"),
+        ("gate.alfa=1", "--set gate.alfa: unknown key 'alfa'"),
+        ("trails=1", "--set trails: unknown key 'trails'"),
+        ("trials.x=1", "--set trials.x: trials holds 2, in which there is no x to set"),
+        ("evaluators[4]=f1_score", "--set evaluators[4]: evaluators holds ['exact_match'], in which there is no [4] to set"),
+        ("evaluators[0].exact_match.name=x", "evaluators[0] holds 'exact_match', in which there is no exact_match to set"),
+        ("trials=many", "--set trials: 'many'"),
+        ("gate.metrics[0]=f1_score", "--set gate.metrics[0]: no evaluator computes the metric 'f1_score'"),
+        ("gate.metrics=exact_match", "--set gate.metrics: a list was expected, found 'exact_match'"),
+    ],
 )
-def test_a_bad_override_is_named(tmp_path: Path, override: str, words: str) -> None:
-    assert any(words in str(problem) for problem in problems(tmp_path, GOOD, override))
+def test_a_bad_override_is_named_and_the_file_is_not_blamed_for_it(tmp_path: Path, override: str, words: str) -> None:
+    (problem,) = problems(tmp_path, GOOD + "trials: 2\ngate: {metrics: [exact_match]}\n", override)
+    assert str(problem).startswith(words) or f": {words}" in str(problem)
+    assert problem.file is None
+
+
+def test_overrides_reach_into_lists(tmp_path: Path) -> None:
+    text = GOOD.replace("- exact_match", "- f1_score: {threshold: 0.5}\n  - exact_match")
+    (first, second) = load(tmp_path, text, "evaluators[0].f1_score.threshold=0.7", "evaluators.1=partial_match").config.evaluators
+    assert (first.kind, first.model_dump()["threshold"], second.kind) == ("f1_score", 0.7, "partial_match")
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("target: {kind: python_function, function: a.b}", "`package.module:name` was expected, such as `agent:answer`, found 'a.b'"),
+        ("target: {function: 'a:b'}", "`kind:` is missing\n    known: command, python_function"),
+        ("gate: {metrics: exact_match}", "a list was expected, found 'exact_match'\n    write ['exact_match']"),
+        ("target: {kind: command, command: x, timeout_s: soon}", "'soon': should be a valid number, unable to parse string as a number"),
+    ],
+)  # fmt: skip
+def test_what_was_expected_is_said_in_plain_words(tmp_path: Path, text: str, told: str) -> None:
+    assert any(str(problem).endswith(told) for problem in problems(tmp_path, GOOD + text + "\n"))
 
 
 def test_a_missing_file_names_a_near_one(tmp_path: Path) -> None:
