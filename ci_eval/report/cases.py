@@ -148,7 +148,7 @@ def _tell(
         title=shown.title or "",
         change=gravest.change,
         scores=tuple(
-            _score_line(comparison.metric(change.metric), change, baseline, candidate, is_lead=change in own)
+            _score_line(comparison, change, baseline, candidate, is_lead=change in own)
             for change in sorted(moved, key=lambda change: (change not in own, change != gravest))
         ),
         failures=tuple(
@@ -157,8 +157,8 @@ def _tell(
         steps=align_steps(
             shown.expected_actions, None if baseline is None else baseline.tool_calls, None if candidate is None else candidate.tool_calls
         ),
-        baseline_answer=None if baseline is None else baseline.output_text,
-        candidate_answer=None if candidate is None else candidate.output_text,
+        baseline_answer=_answer(baseline),
+        candidate_answer=_answer(candidate),
         trial=_shown_trials(pair, baseline, candidate),
         file=shown.source.file,
         line=shown.source.line,
@@ -184,35 +184,48 @@ def _shown_trials(pair: CasePair, baseline: CaseResult | None, candidate: CaseRe
 def _failure(arm: str, record: CaseResult) -> Sentence:
     if record.failure is None:
         return ()
-    return (f"No answer on the {arm}, ", Quote(record.failure.code), ": ", Quote(record.failure.message))
+    return (f"The {arm} gave no answer (", Quote(record.failure.code), "): ", Quote(record.failure.message))
+
+
+def _answer(record: CaseResult | None) -> str | None:
+    return None if record is None or record.failure else record.output_text
 
 
 def _score_line(
-    compared: MetricComparison, change: CaseChange, baseline: CaseResult | None, candidate: CaseResult | None, *, is_lead: bool
+    comparison: Comparison, change: CaseChange, baseline: CaseResult | None, candidate: CaseResult | None, *, is_lead: bool
 ) -> ScoreLine:
+    compared = comparison.metric(change.metric)
     after = _reason(candidate, change.metric)
     return ScoreLine(
         metric=change.metric,
-        baseline=_case_score(compared.metric, change.baseline, baseline),
-        candidate=_case_score(compared.metric, change.candidate, candidate),
+        baseline=_case_score(compared.metric, change.baseline, baseline, comparison.baseline.trials),
+        candidate=_case_score(compared.metric, change.candidate, candidate, comparison.candidate.trials),
         baseline_reason=_reason(baseline, change.metric),
-        candidate_reason=after or change.reason,
+        candidate_reason=after or ("" if candidate and candidate.failure else change.reason),  # told as the failure itself
         is_lead=is_lead,
         is_gain=change.change in GAINS,
         is_share=compared.metric.group == "trajectory",
     )
 
 
-def _case_score(metric: Metric, value: float | None, record: CaseResult | None) -> str:
+def _case_score(metric: Metric, value: float | None, record: CaseResult | None, trials: int) -> str:
     """Words for a case's score, which is the mean of its trials."""
     if value is None:
         score = None if record is None else record.scores.get(metric.name)
         return "no score" if score is None else {"error": "error", "skipped": "skipped"}.get(score.status, "no score")
-    if metric.kind == "binary":
-        return {0.0: "fail", 1.0: "pass"}.get(value) or f"{numbers.percent(value)} of trials pass"
+    if metric.kind == "binary" and metric.direction != "none":
+        passing = 1.0 - value if metric.direction == "lower" else value
+        return {0.0: "fail", 1.0: "pass"}.get(passing) or _passing_share(passing, trials)
     passed = metric.passes(value)
     verdict = "" if passed is None else " pass" if passed else " fail"
     return numbers.number(value) + verdict
+
+
+def _passing_share(value: float, trials: int) -> str:
+    """Count passing trials where the mean is over all of them; some may have had no score."""
+    passing = value * trials
+    is_whole = abs(passing - round(passing)) < 1e-6
+    return f"{round(passing)} of {trials} trials pass" if is_whole else f"{numbers.percent(value)} of trials pass"
 
 
 def _reason(record: CaseResult | None, metric: str) -> str:

@@ -48,6 +48,12 @@ def one_line(text: str, limit: int = SPAN_LIMIT) -> str:
     return EMPTY if line in ("", " ") else line
 
 
+def shortened(text: str, limit: int) -> str:
+    """Return one cleaned line that ends in `…` where it was cut, for a label whose whole text stands elsewhere."""
+    line = one_line(text[: 2 * limit], 2 * limit)
+    return line if len(line) <= limit and len(text) <= 2 * limit else line[: limit - 1].rstrip() + "…"
+
+
 def code_span(text: str, limit: int = SPAN_LIMIT) -> Ready:
     """Put a text into running words."""
     line = one_line(text, limit)

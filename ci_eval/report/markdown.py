@@ -19,9 +19,9 @@ from ci_eval.report.view_words import Place, TextLengths
 COMMENT_CASES: Final = 20
 SUMMARY_CASES: Final = 200
 
-_SHORT: Final = TextLengths(query=110, reason=300, answer=400)
-_SHORTER: Final = TextLengths(query=110, reason=200, answer=200)
-_LONG: Final = TextLengths(query=160, reason=1_000, answer=2_000)
+_SHORT: Final = TextLengths(label=64, reason=300, answer=400)
+_SHORTER: Final = TextLengths(label=64, reason=200, answer=200)
+_LONG: Final = TextLengths(label=100, reason=1_000, answer=2_000)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

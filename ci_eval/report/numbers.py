@@ -109,14 +109,23 @@ def level(share_of_one: float) -> str:
 
 
 def estimate(arm: Estimate, metric: Metric, trials: int) -> str:
-    """One arm of a metric: `84.0 % (42/50)` for a binary one, else its mean."""
+    """One arm of a metric over the compared pairs: `84.0 % (42/50)` for a binary one, else its mean."""
+    return _average(arm.estimate, arm.n, metric, trials)
+
+
+def overall(arm: Estimate, metric: Metric, trials: int) -> str:
+    """The same over every case of the arm that has a score, compared or not."""
+    return _average(arm.overall, arm.overall_n, metric, trials)
+
+
+def _average(value: float | None, n: int, metric: Metric, trials: int) -> str:
     if metric.kind != "binary":
-        return number(arm.estimate)
-    if arm.estimate is None:
+        return number(value)
+    if value is None:
         return UNKNOWN
-    passes = arm.estimate * arm.n
+    passes = value * n
     counted = trials == 1 and abs(passes - round(passes)) < 1e-6
-    return f"{percent(arm.estimate)} ({round(passes)}/{arm.n})" if counted else percent(arm.estimate)
+    return f"{percent(value)} ({round(passes)}/{n})" if counted else percent(value)
 
 
 def change(difference: Difference, metric: Metric) -> tuple[str, str]:

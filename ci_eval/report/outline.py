@@ -21,6 +21,7 @@ from ci_eval.report.sentences import (
     class_mark,
     gate_sentences,
     headline_in_title,
+    ids,
     rule_sentence,
     sensitivity_sentence,
     trouble_sentences,
@@ -128,7 +129,7 @@ def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) 
         title=settings.title,
         headline=verdict.headline,
         headline_in_title=headline_in_title(verdict),
-        reasons=tuple(rule_sentence(rule, list_cases=rule.name in LISTS_ITS_CASES) for rule in _distinct(verdict.rules)),
+        reasons=_reasons(_distinct(verdict.rules)),
         troubles=trouble_sentences(comparison),
         legend=_legend(comparison),
         metrics=tuple(
@@ -145,6 +146,19 @@ def outline(comparison: Comparison, verdict: Verdict, settings: ReportSettings) 
         notices=_notices(comparison),
         provenance=_provenance(comparison, verdict, settings),
     )
+
+
+def _reasons(rules: Sequence[Rule]) -> tuple[Sentence, ...]:
+    """One sentence a rule; but several metrics that only inform share one, for the table below has their numbers."""
+    asides = [rule for rule in rules if rule.name == "possible_regression"]
+    told = []
+    for rule in rules:
+        if len(asides) < 2 or rule not in asides:
+            told.append(rule_sentence(rule, list_cases=rule.name in LISTS_ITS_CASES))
+        elif rule is asides[0]:
+            names = ids([aside.metric or "" for aside in asides])
+            told.append(("Possible regressions in metrics that are not gated: ", *names, "."))
+    return tuple(told)
 
 
 def _distinct(rules: Sequence[Rule]) -> list[Rule]:
@@ -253,8 +267,8 @@ def _notices(comparison: Comparison) -> tuple[Sentence, ...]:
 
 
 def _is_sensitivity_news(compared: MetricComparison, verdict: Verdict) -> bool:
-    """False where the rule's own sentence says it: for an inconclusive metric, unless something else blocked it."""
-    if not compared.gated or not compared.n or compared.result is MetricClass.TOO_FEW_CASES:
+    """False without a result, and where the rule's own sentence says it: for an inconclusive metric that nothing blocked."""
+    if not compared.gated or compared.result in (MetricClass.TOO_FEW_CASES, MetricClass.INVALID):
         return False
     blocked = any(rule.metric == compared.metric.name and rule.outcome is Outcome.BLOCK for rule in verdict.rules)
     return blocked or compared.result is not MetricClass.INCONCLUSIVE

@@ -7,17 +7,21 @@ Must not compute: numbers come ready from the comparison, and only `numbers.py` 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeAlias
 
 from ci_eval.domain.comparison import ArmUsage, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
+from ci_eval.domain.results import CaseResult
 from ci_eval.domain.sample import INFRASTRUCTURE_CODES
 from ci_eval.report import numbers
+from ci_eval.report.escape import one_line
 
 SHOWN_IDS: Final = 10
 SHOWN_CODES: Final = 5
 SHOWN_METRICS: Final = 8
+SHOWN_CAUSE: Final = 300  # characters
 
 EMOJI: Final = {Outcome.PASS: "✅", Outcome.WARN: "⚠️", Outcome.BLOCK: "❌", Outcome.INCOMPLETE: "⛔"}
 
@@ -65,13 +69,23 @@ def trouble_sentences(comparison: Comparison) -> tuple[Sentence, ...]:
     agent = (candidate.agent_errors, baseline.agent_errors)
     infra = (candidate.infra_errors, baseline.infra_errors)
     told = (
-        _arms(
-            *agent, nouns=("agent error", "agent errors"), fate="counted as failures of the agent", codes=_agent_codes(candidate)
+        (
+            *_arms(
+                *agent,
+                nouns=("agent error", "agent errors"),
+                fate="counted as failures of the agent",
+                codes=_agent_codes(candidate),
+            ),
+            *_most_often(_failures(comparison, infrastructure=False)),
         ),
-        _arms(*infra, nouns=("infrastructure error", "infrastructure errors"), fate="left out, counted against nobody"),
+        (
+            *_arms(*infra, nouns=("infrastructure error", "infrastructure errors"), fate="left out, counted against nobody"),
+            *_most_often(_failures(comparison, infrastructure=True)),
+        ),
         _arms(candidate.not_run, baseline.not_run, nouns=("planned run", "planned runs"), fate="never started"),
-        _evaluator_errors(comparison.metrics),
+        (*_evaluator_errors(comparison.metrics), *_most_often(_evaluator_failures(comparison))),
         _skipped(comparison.metrics),
+        _overall(comparison),
     )
     return tuple(sentence for sentence in told if sentence)
 
@@ -183,6 +197,31 @@ def _agent_codes(usage: ArmUsage) -> Sentence:
     return (*listed, ")") if listed else ()
 
 
+def _records(comparison: Comparison) -> Iterator[CaseResult]:
+    """All records that were compared, the candidate's first: it is the one to repair."""
+    for pair in comparison.pairs.values():
+        yield from pair.candidate
+    for pair in comparison.pairs.values():
+        yield from pair.baseline
+
+
+def _failures(comparison: Comparison, *, infrastructure: bool) -> Iterator[str]:
+    for record in _records(comparison):
+        if record.failure is not None and record.failure.is_infrastructure == infrastructure:
+            yield record.failure.message
+
+
+def _evaluator_failures(comparison: Comparison) -> Iterator[str]:
+    for record in _records(comparison):
+        yield from (score.reason for score in record.scores.values() if score.status == "error")
+
+
+def _most_often(messages: Iterable[str]) -> Sentence:
+    """The commonest cause in its own words; among equals the first."""
+    found = Counter(messages).most_common(1)
+    return (" Most often: ", Quote(one_line(found[0][0], SHOWN_CAUSE)), ".") if found else ()
+
+
 def _evaluator_errors(metrics: Sequence[MetricComparison]) -> Sentence:
     failed = [one for one in metrics if one.candidate.evaluator_errors or one.baseline.evaluator_errors]
     return _per_metric(
@@ -197,6 +236,19 @@ def _skipped(metrics: Sequence[MetricComparison]) -> Sentence:
         "Skipped where a metric does not apply: ",
         [(one, one.candidate.skipped, one.baseline.skipped) for one in skipped],
     )
+
+
+def _overall(comparison: Comparison) -> Sentence:
+    """What each arm reaches over all that it scored, where the pairs are only a part of that."""
+    told: list[str | Quote] = []
+    for compared in comparison.metrics[:SHOWN_METRICS]:
+        if not compared.gated or max(compared.baseline.overall_n, compared.candidate.overall_n) <= compared.n:
+            continue
+        before = numbers.overall(compared.baseline, compared.metric, comparison.baseline.trials)
+        after = numbers.overall(compared.candidate, compared.metric, comparison.candidate.trials)
+        opening = "; " if told else "Over all cases with a score, compared or not: "
+        told += [opening, Quote(compared.metric.name), f" {before} on the baseline, {after} on the candidate"]
+    return (*told, ".") if told else ()
 
 
 def _per_metric(opening: str, counts: Sequence[tuple[MetricComparison, int, int]]) -> Sentence:

@@ -91,7 +91,7 @@ def draw(table: StepTable, width: int = DIFF_WIDTH) -> str:
     rows = [StepRow(mark=" ", cells=table.columns), *table.rows]
     widths = _widths(rows, width - 2 - len(_GAP) * (len(table.columns) - 1))
     lines = [
-        f"{mark} " + _GAP.join(_shortened(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=True))
+        f"{mark} " + _GAP.join(_fitted(cell, width).ljust(width) for cell, width in zip(cells, widths, strict=True))
         for row in rows
         for mark, cells in _drawn(row)
     ]
@@ -117,6 +117,10 @@ def _drawn(row: StepRow) -> list[tuple[str, tuple[str, ...]]]:
     wanted = [("-", (*cells[:-1], "")) for cells in lines]
     actual = [("+", (*("",) * (len(cells) - 1), cells[-1])) for cells in lines]
     return [*wanted, *actual]
+
+
+def _fitted(cell: str, width: int) -> str:
+    return cell if len(cell) <= width else cell[: width - 1] + "…"
 
 
 def _aligned(reference: list[_Step], baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
@@ -275,10 +279,6 @@ def _call(step: _Step, *, with_arguments: bool) -> str:
     else:
         inner = compact(step.arguments)
     return one_line(f"{name}({inner[:_CALL_LIMIT]})", _CALL_LIMIT)
-
-
-def _shortened(text: str, width: int) -> str:
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _with_empty_columns_named(rows: list[StepRow]) -> tuple[StepRow, ...]:

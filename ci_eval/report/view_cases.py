@@ -11,7 +11,7 @@ from typing import Final
 from ci_eval.domain.comparison import Change
 from ci_eval.report import numbers
 from ci_eval.report.cases import CaseStory, ScoreLine
-from ci_eval.report.escape import Ready, code_block, code_span, html_code
+from ci_eval.report.escape import Ready, code_block, code_span, html_code, shortened
 from ci_eval.report.steps import draw
 from ci_eval.report.view_words import TextLengths, words
 
@@ -40,7 +40,8 @@ class CaseView:
 def case_view(story: CaseStory, lengths: TextLengths, *, is_open: bool) -> CaseView:
     """Write a story."""
     leads = [score for score in story.scores if score.is_lead]
-    said = [Ready(f"asked: {code_span(story.query, lengths.answer)}")] if story.title and story.query else []
+    is_cut = story.query and (story.title or len(story.query) > lengths.label)
+    said = [Ready(f"asked: {code_span(story.query, lengths.answer)}")] if is_cut else []
     said += [_score_change(score, lengths, is_lead=True) for score in leads[:MOST_LEADS]]
     if len(leads) > MOST_LEADS:
         said.append(_more_metrics(len(leads) - MOST_LEADS))
@@ -59,7 +60,7 @@ def case_view(story: CaseStory, lengths: TextLengths, *, is_open: bool) -> CaseV
 def _summary(story: CaseStory, lengths: TextLengths) -> Ready:
     label = story.title or story.query
     name = f"{_MARKS[story.change]} {html_code(story.case_id, 80)}"
-    return Ready(f"{name} · {html_code(label, lengths.query)}" if label else name)
+    return Ready(f"{name} · {html_code(shortened(label, lengths.label))}" if label else name)
 
 
 def _score_change(score: ScoreLine, lengths: TextLengths, *, is_lead: bool) -> Ready:

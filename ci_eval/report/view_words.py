@@ -19,7 +19,8 @@ Item = TypeVar("Item")
 class TextLengths:
     """How many characters of a text from outside are shown."""
 
-    query: int
+    label: int
+    """Of the title or query in the folded line, which has room for one line only."""
     reason: int
     answer: int
 
