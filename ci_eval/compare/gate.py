@@ -39,7 +39,8 @@ def apply_gate(comparison: Comparison, gate: GateSpec, specs: Mapping[str, Metri
             quarantined=quarantined,
             level=comparison.interval_level,
         )
-        rules += judged.gated_rules() if compared.gated else judged.informational_rules()
+        if _has_run(comparison):  # where no answer is, there is nothing to compare
+            rules += judged.gated_rules() if compared.gated else judged.informational_rules()
         rules += judged.absolute_rules()
     ordered = tuple(sorted(rules, key=lambda rule: -SEVERITY[rule.outcome]))
     decided = bool(gated) and bool(ordered)
@@ -246,7 +247,8 @@ class _Judged:
     def informational_rules(self) -> Iterator[Rule]:
         """Yield a possible regression: it asks for a look and never blocks."""
         if self.compared.result is MetricClass.REGRESSED:
-            sentence = f"Possible regression, not gated: {wording.moved(self.compared, self.level)}"
+            found = wording.moved(self.compared, self.level)
+            sentence = f"Possible regression, not gated: {found[:1].lower()}{found[1:]}"
             yield self._rule("possible_regression", Outcome.WARN, sentence, self.compared.worse)
 
     def _told(self) -> str:
@@ -267,6 +269,11 @@ def _exceeds(ratio: float | None, limit: float) -> bool:
 
 
 # --- the run as a whole ---
+
+
+def _has_run(comparison: Comparison) -> bool:
+    """False when every case failed on both arms: a set-up that is wrong, and no two agents that are equal."""
+    return any(record.status == "ok" for pair in comparison.pairs.values() for record in (*pair.baseline, *pair.candidate))
 
 
 def _run_rules(comparison: Comparison) -> Iterator[Rule]:

@@ -147,7 +147,9 @@ def _no_difference(compared: MetricComparison) -> str:
 def _inconclusive(compared: MetricComparison) -> str:
     if compared.metric.direction == "none":
         return f"No clear change: {cases(len(compared.worse) + len(compared.better))} of {compared.n:,} changed."
-    says = [f"No clear change: {_split(compared)}".removesuffix(".") + ", which an unchanged agent could show."]
+    says = [f"No clear change: {_split(compared)}"]
+    if compared.worse or compared.better:
+        says = [f"{says[0].removesuffix('.')}, which an unchanged agent could show."]
     if compared.minimum_detectable is not None:
         hidden = size(compared, compared.minimum_detectable)
         says.append(f"With these {cases(compared.n)} a true loss of less than about {hidden} would usually go unnoticed.")

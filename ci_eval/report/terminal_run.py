@@ -8,15 +8,18 @@ from __future__ import annotations
 import io
 import math
 from collections import Counter
+from collections.abc import Iterator
 from typing import Final
 
-from ci_eval.domain.results import RunResult
+from ci_eval.domain.results import CaseResult, RunResult
 from ci_eval.domain.score import Metric, Score
 from ci_eval.log import neutral
 from ci_eval.report import numbers
 from ci_eval.report.escape import one_line
 
 WIDTH: Final = 100
+SHOWN_IDS: Final = 5
+SHOWN_CAUSE: Final = 300  # characters
 
 
 def render_run(result: RunResult) -> str:
@@ -54,14 +57,24 @@ def _cells(metric: Metric, scores: list[Score]) -> tuple[str, ...]:
     )
 
 
-def _troubles(result: RunResult) -> list[str]:
-    """Cases without a result, by the reason, with the first ids."""
-    by_reason: dict[str, list[str]] = {}
+def _troubles(result: RunResult) -> Iterator[str]:
+    """What has no result, by the kind of trouble, with the first ids and the commonest cause in its own words."""
+    troubles: dict[str, list[tuple[str, str]]] = {}
     for record in result.records:
-        if record.status != "ok":
-            code = record.failure.code if record.failure is not None else record.status
-            by_reason.setdefault(f"{record.status}: {code}", []).append(one_line(record.case_id, 60))
-    return [
-        f"{reason}: {len(ids)} of {len(result.records)} ({', '.join(ids[:5])}{', …' if len(ids) > 5 else ''})"
-        for reason, ids in by_reason.items()
-    ]
+        for kind, cause in _troubles_of(record):
+            troubles.setdefault(kind, []).append((one_line(record.case_id, 60), cause))
+    for kind, found in troubles.items():
+        ids = [case_id for case_id, _ in found[:SHOWN_IDS]]
+        yield f"{kind}: {len(found)} of {len(result.records)} ({', '.join(ids)}{', …' if len(found) > SHOWN_IDS else ''})"
+        ((cause, _),) = Counter(cause for _, cause in found).most_common(1)
+        if cause:
+            yield f"    {one_line(cause, SHOWN_CAUSE)}"
+
+
+def _troubles_of(record: CaseResult) -> Iterator[tuple[str, str]]:
+    if record.status != "ok":
+        failure = record.failure
+        yield f"{record.status}: {failure.code if failure else record.status}", failure.message if failure else ""
+    for name, score in record.scores.items():
+        if score.status == "error":
+            yield f"{one_line(name, 60)}: {score.error_code}", score.reason

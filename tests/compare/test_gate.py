@@ -114,6 +114,11 @@ def test_the_family_pays_for_every_gated_metric() -> None:
     assert gated(before, after, {"metrics": ["task_success", "other"]}).outcome is PASS
 
 
+def test_agents_that_fail_everywhere_are_not_told_to_be_equal() -> None:
+    verdict = gated(run(marks("!" * 20)), run(marks("!" * 20)))
+    assert (verdict.outcome, [one.name for one in verdict.rules]) == (INCOMPLETE, ["no_ok_run"])
+
+
 def test_a_possible_regression_that_is_not_gated_only_warns() -> None:
     before = both(run(marks("✓" * 20)), run(marks("✓" * 20), metric=binary("other")))
     after = both(run(marks("✓" * 20), voice="x"), run(marks("✗" * 9 + "✓" * 11), metric=binary("other")))
@@ -121,7 +126,7 @@ def test_a_possible_regression_that_is_not_gated_only_warns() -> None:
     assert (verdict.outcome, verdict.headline) == (WARN, "No decision: a metric that is not gated may have regressed.")
     assert rule(verdict, "possible_regression").metric == "other"
     assert rule(verdict, "possible_regression").sentence.startswith(
-        "Possible regression, not gated: The rate fell from 100.0 % to 55.0 %"
+        "Possible regression, not gated: the rate fell from 100.0 % to 55.0 %"
     )
 
 
@@ -320,3 +325,8 @@ def test_counts_that_fall_are_told_as_they_are_printed() -> None:
     after = scores_run({f"c{n}": 5 for n in range(12)}, metric=count())
     sentence = gated(before, after, {"metrics": ["policy_breaks"]}).rules[0].sentence
     assert sentence.startswith("The mean rose from 3 to 5 (+2) on the same 12 cases: 12 cases got worse, none got better.")
+
+
+def test_where_no_case_changed_nothing_is_said_of_those_that_did() -> None:
+    told = gated(run(marks("✓" * 20)), run(marks("✓" * 20), voice="x")).rules[0].sentence
+    assert told.startswith("No clear change: no case changed. With these 20 cases")
