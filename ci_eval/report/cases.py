@@ -19,6 +19,8 @@ from ci_eval.report.steps import StepTable, align_steps
 
 LOSSES: Final = (Change.BROKEN, Change.DEGRADED)
 GAINS: Final = (Change.FIXED, Change.IMPROVED)
+SHARES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
+"""Last parts of the names of trajectory metrics, as they are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,7 +13,7 @@ from typing import Final
 from ci_eval.domain.comparison import ArmUsage, Change, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
 from ci_eval.domain.results import RunHeader
 from ci_eval.report import numbers
-from ci_eval.report.cases import CaseChanges, CaseStory, tell_cases
+from ci_eval.report.cases import SHARES, CaseChanges, CaseStory, tell_cases
 from ci_eval.report.sentences import (
     EMOJI,
     Quote,
@@ -31,9 +31,6 @@ from ci_eval.report.settings import ReportSettings
 
 LISTS_ITS_CASES: Final = frozenset({"must_pass", "missing", "removed"})
 """Rules whose cases are not the broken ones, which are listed anyway."""
-
-SHARES: Final = {"precision": "precision", "recall": "recall", "f1": "F1"}
-"""Last parts of the names of trajectory metrics, as they are read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,7 @@ from ci_eval.domain.canonical import compact, json_equal
 from ci_eval.domain.case import ExpectedAction
 from ci_eval.domain.message import ToolCall
 from ci_eval.report.escape import one_line
+from ci_eval.report.step_alignment import Step, StepGroup, align, same_value, satisfies
 
 Mark: TypeAlias = Literal[" ", "-", "+", "!"]
 """About the candidate's step: as it should be, lacking, additional, with other arguments."""
@@ -24,6 +25,7 @@ NO_CALLS: Final = "(no calls)"
 DIFF_WIDTH: Final = 88  # characters of a code block in a comment before it scrolls
 _CALL_LIMIT: Final = 100
 _NARROWEST: Final = 12
+_ORIENTATION: Final = 6  # characters
 _GAP: Final = "   "
 
 
@@ -47,24 +49,6 @@ class StepTable:
     """Steps beyond the first 40 of the longest column."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Step:
-    """A step of any column."""
-
-    name: str
-    arguments: object | None
-    wanted: ExpectedAction | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Row:
-    """Steps that belong together; `reference` is the expected one, or the baseline's where nothing is expected."""
-
-    reference: _Step | None
-    baseline: _Step | None
-    candidate: _Step | None
-
-
 def align_steps(
     expected: Sequence[ExpectedAction] | None, baseline: Sequence[ToolCall] | None, candidate: Sequence[ToolCall] | None
 ) -> StepTable | None:
@@ -73,15 +57,15 @@ def align_steps(
         return None
     if not (expected or baseline or candidate):
         return None
-    wanted = None if expected is None else [_Step(name=one.name, arguments=one.arguments, wanted=one) for one in expected]
-    before = None if baseline is None else [_Step(name=call.name, arguments=call.arguments) for call in baseline]
-    after = [_Step(name=call.name, arguments=call.arguments) for call in candidate]
+    wanted = None if expected is None else [Step(name=one.name, arguments=one.arguments, wanted=one) for one in expected]
+    before = None if baseline is None else [Step(name=call.name, arguments=call.arguments) for call in baseline]
+    after = [Step(name=call.name, arguments=call.arguments) for call in candidate]
     longest = max(len(steps) for steps in (wanted, before, after) if steps is not None)
     columns = [title for title, steps in (("expected", wanted), ("baseline", before)) if steps is not None] + ["candidate"]
     reference = wanted if wanted is not None else before or []
     rows = [
         _written(row, has_expected=wanted is not None, has_baseline=before is not None)
-        for row in _aligned(reference[:MAX_STEPS], (before or [])[:MAX_STEPS], after[:MAX_STEPS])
+        for row in align(reference[:MAX_STEPS], (before or [])[:MAX_STEPS], after[:MAX_STEPS])
     ]
     return StepTable(columns=tuple(columns), rows=_with_empty_columns_named(rows), left_out=max(0, longest - MAX_STEPS))
 
@@ -123,78 +107,7 @@ def _fitted(cell: str, width: int) -> str:
     return cell if len(cell) <= width else cell[: width - 1] + "…"
 
 
-def _aligned(reference: list[_Step], baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
-    """Walk along the reference; what has no partner stands before the next step that has one."""
-    of_baseline = _partners(reference, baseline)
-    of_candidate = _partners(reference, candidate)
-    rows: list[_Row] = []
-    next_baseline = next_candidate = 0
-    for position in range(len(reference) + 1):
-        own = reference[position] if position < len(reference) else None
-        in_baseline = of_baseline.get(position) if own else len(baseline)
-        in_candidate = of_candidate.get(position) if own else len(candidate)
-        if in_baseline is not None or in_candidate is not None:
-            extra_baseline = baseline[next_baseline : next_baseline if in_baseline is None else in_baseline]
-            extra_candidate = candidate[next_candidate : next_candidate if in_candidate is None else in_candidate]
-            rows += _unexpected(extra_baseline, extra_candidate)
-        if own:
-            rows.append(
-                _Row(
-                    reference=own,
-                    baseline=None if in_baseline is None else baseline[in_baseline],
-                    candidate=None if in_candidate is None else candidate[in_candidate],
-                )
-            )
-        next_baseline = next_baseline if in_baseline is None else in_baseline + 1
-        next_candidate = next_candidate if in_candidate is None else in_candidate + 1
-    return rows
-
-
-def _unexpected(baseline: list[_Step], candidate: list[_Step]) -> list[_Row]:
-    """Rows of steps that the reference does not have; the same step of both arms shares a row."""
-    partners = _partners(baseline, candidate)
-    rows: list[_Row] = []
-    done = 0
-    for position, step in enumerate(baseline):
-        partner = partners.get(position)
-        if partner is not None:
-            rows += [_Row(reference=None, baseline=None, candidate=extra) for extra in candidate[done:partner]]
-            done = partner + 1
-        rows.append(_Row(reference=None, baseline=step, candidate=None if partner is None else candidate[partner]))
-    return rows + [_Row(reference=None, baseline=None, candidate=extra) for extra in candidate[done:]]
-
-
-def _partners(left: list[_Step], right: list[_Step]) -> dict[int, int]:
-    """Position in `left` to position in `right`, in order: as many equal names as possible, then as many right arguments."""
-    fits = [[_likeness(one, other) for other in right] for one in left]
-    best = [[(0, 0)] * (len(right) + 1) for _ in range(len(left) + 1)]
-    for i in reversed(range(len(left))):
-        for j in reversed(range(len(right))):
-            names, arguments = best[i + 1][j + 1]
-            taken = (names + fits[i][j][0], arguments + fits[i][j][1])
-            best[i][j] = max(taken, best[i + 1][j], best[i][j + 1])
-    partners: dict[int, int] = {}
-    i = j = 0
-    while i < len(left) and j < len(right):
-        names, arguments = best[i + 1][j + 1]
-        if fits[i][j][0] and best[i][j] == (names + fits[i][j][0], arguments + fits[i][j][1]):
-            partners[i] = j
-            i, j = i + 1, j + 1
-        elif best[i][j] == best[i + 1][j]:
-            i += 1
-        else:
-            j += 1
-    return partners
-
-
-def _likeness(one: _Step, other: _Step) -> tuple[int, int]:
-    """Whether the names are equal, and whether the arguments are right too."""
-    if one.name.strip() != other.name.strip():
-        return 0, 0
-    return 1, int(_satisfies(one, other))
-
-
-def _written(row: _Row, *, has_expected: bool, has_baseline: bool) -> StepRow:
+def _written(row: StepGroup, *, has_expected: bool, has_baseline: bool) -> StepRow:
     mark = _mark(row)
     steps = [row.reference] if has_expected else []
     if has_baseline:
@@ -206,14 +119,14 @@ def _written(row: _Row, *, has_expected: bool, has_baseline: bool) -> StepRow:
     return StepRow(mark=mark, cells=tuple(_call(step, with_arguments=_tells(row, mark)) if step else "" for step in steps))
 
 
-def _tells(row: _Row, mark: Mark) -> bool:
+def _tells(row: StepGroup, mark: Mark) -> bool:
     """Whether the arguments say more than the name: for a step of one arm, and where the arms differ in an expected one."""
     if row.baseline is None or row.candidate is None:
         return mark != " "
     return row.reference is not None and not json_equal(row.baseline.arguments, row.candidate.arguments)
 
 
-def _differing(row: _Row, steps: Sequence[_Step | None]) -> tuple[tuple[str, ...], ...]:
+def _differing(row: StepGroup, steps: Sequence[Step | None]) -> tuple[tuple[str, ...], ...]:
     """The arguments in which the candidate's step is not as it should be, the first few."""
     wanted = row.reference.arguments if row.reference else None
     got = row.candidate.arguments if row.candidate else None
@@ -223,54 +136,51 @@ def _differing(row: _Row, steps: Sequence[_Step | None]) -> tuple[tuple[str, ...
     keys = [
         key
         for key in dict.fromkeys((*wanted, *got))
-        if key not in wanted or key not in got or not _same_value(wanted[key], got[key], as_text=as_text)
+        if key not in wanted or key not in got or not same_value(wanted[key], got[key], as_text=as_text)
     ]
     if row.reference and row.reference.wanted and row.reference.wanted.match == "subset":
         keys = [key for key in keys if key in wanted]
-    lines = [tuple(_argument(step, key) for step in steps) for key in keys[:MAX_ARGUMENTS]]
+    lines = [_argument_line(steps, key) for key in keys[:MAX_ARGUMENTS]]
     if len(keys) > MAX_ARGUMENTS:
         lines.append(tuple("  …" if step else "" for step in steps))
     return tuple(lines)
 
 
-def _argument(step: _Step | None, key: str) -> str:
+def _argument_line(steps: Sequence[Step | None], key: str) -> tuple[str, ...]:
+    """The argument in every column, from a little before the place where long values begin to differ."""
+    values = [_value(step, key) for step in steps]
+    texts = [value for value in values if value is not None]
+    start = max(0, _first_difference(texts) - _ORIENTATION)
+    start = start if start > _ORIENTATION else 0
+    dots = "…" if start else ""
+    return tuple(
+        "" if value is None else "  " + one_line(f"{key}: {dots}{value[start : start + _CALL_LIMIT]}", _CALL_LIMIT)
+        for value in values
+    )  # fmt: skip
+
+
+def _value(step: Step | None, key: str) -> str | None:
     if step is None or not isinstance(step.arguments, Mapping) or key not in step.arguments:
-        return ""
-    return one_line(f"  {key}: {compact(step.arguments[key])[:_CALL_LIMIT]}", _CALL_LIMIT).replace(" ", "  ", 1)
+        return None
+    return compact(step.arguments[key])
 
 
-def _mark(row: _Row) -> Mark:
+def _first_difference(texts: Sequence[str]) -> int:
+    """Length of the start that all texts share; 0 for one text alone."""
+    if len(set(texts)) < 2:
+        return 0
+    return next((place for place, letters in enumerate(zip(*texts, strict=False)) if len(set(letters)) > 1), min(map(len, texts)))
+
+
+def _mark(row: StepGroup) -> Mark:
     if row.reference is None:
         return "+" if row.candidate else " "
     if row.candidate is None:
         return "-"
-    return " " if _satisfies(row.reference, row.candidate) else "!"
+    return " " if satisfies(row.reference, row.candidate) else "!"
 
 
-def _satisfies(reference: _Step, step: _Step) -> bool:
-    if reference.wanted is None:
-        return json_equal(reference.arguments, step.arguments)
-    wanted = reference.wanted
-    if wanted.arguments is None or wanted.match == "name":
-        return True
-    if not isinstance(step.arguments, Mapping):
-        return False
-    if wanted.match == "exact" and wanted.arguments.keys() != step.arguments.keys():
-        return False
-    return all(
-        key in step.arguments and _same_value(value, step.arguments[key], as_text=wanted.text_values)
-        for key, value in wanted.arguments.items()
-    )
-
-
-def _same_value(left: object, right: object, *, as_text: bool) -> bool:
-    if json_equal(left, right):
-        return True
-    one_is_text = isinstance(left, str) != isinstance(right, str)
-    return as_text and one_is_text and (compact(left) == compact(right) or str(left) == str(right))
-
-
-def _call(step: _Step, *, with_arguments: bool) -> str:
+def _call(step: Step, *, with_arguments: bool) -> str:
     name = one_line(step.name, _CALL_LIMIT)
     if not with_arguments or not step.arguments:
         return name

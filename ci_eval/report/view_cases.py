@@ -10,7 +10,7 @@ from typing import Final
 
 from ci_eval.domain.comparison import Change
 from ci_eval.report import numbers
-from ci_eval.report.cases import CaseStory, ScoreLine
+from ci_eval.report.cases import SHARES, CaseStory, ScoreLine
 from ci_eval.report.escape import Ready, code_block, code_span, html_code, shortened
 from ci_eval.report.steps import draw
 from ci_eval.report.view_words import TextLengths, words
@@ -77,14 +77,23 @@ def _score_change(score: ScoreLine, lengths: TextLengths, *, is_lead: bool) -> R
 def _other_scores(story: CaseStory, lengths: TextLengths) -> list[Ready]:
     """Metrics that changed beside the leads; the shares of a trajectory in one line, as their steps are drawn above."""
     others = [score for score in story.scores if not score.is_lead]
-    shares = [f"{code_span(score.metric)} {score.baseline} → {score.candidate}" for score in others if score.is_share]
     changed = [_score_change(score, lengths, is_lead=False) for score in others if not score.is_share]
     told = changed[:MOST_ROWS]
     if len(changed) > MOST_ROWS:
         told.append(_more_metrics(len(changed) - MOST_ROWS))
-    if shares:
-        told.append(Ready(", ".join(shares[:MOST_ROWS])))
-    return told
+    return told + _shares([score for score in others if score.is_share])
+
+
+def _shares(scores: list[ScoreLine]) -> list[Ready]:
+    """`steps`: precision 1.00 → 0.50, recall 1.00 → 0.67: a line for each evaluator."""
+    by_owner: dict[str, list[str]] = {}
+    for score in scores:
+        owner, _, part = score.metric.rpartition(".")
+        if part in SHARES:
+            by_owner.setdefault(owner, []).append(f"{SHARES[part]} {score.baseline} → {score.candidate}")
+        else:
+            by_owner.setdefault(score.metric, []).append(f"{score.baseline} → {score.candidate}")
+    return [Ready(f"{code_span(owner)}: {', '.join(shares)}") for owner, shares in list(by_owner.items())[:MOST_ROWS]]
 
 
 def _answers(story: CaseStory, lengths: TextLengths) -> list[Ready]:

@@ -42,6 +42,13 @@ def test_only_the_arguments_that_differ_are_shown() -> None:
     assert "day" not in text
 
 
+def test_long_values_are_shown_from_where_they_begin_to_differ() -> None:
+    same = "x" * 300
+    text = drawn(expected(f"book flights={same}HAT110"), None, calls(f"book flights={same}HAT132"))
+    assert "-   flights: …xxHAT110" in text
+    assert "flights: …xxHAT132" in text
+
+
 def test_a_step_finds_the_one_with_the_same_arguments_among_equal_names() -> None:
     table = align_steps(expected("cancel id=2"), None, calls("cancel id=1", "cancel id=2", "cancel id=3"))
     assert table is not None
