@@ -13,7 +13,7 @@ import shlex
 import signal
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
@@ -125,13 +125,8 @@ def read_inputs(environ: Mapping[str, str]) -> ActionInputs:
 
 
 def arguments_of(inputs: ActionInputs) -> list[str]:
-    """Return the command line that does the same at home."""
+    """Return the command line of the evaluation and its publication."""
     options = (
-        ("-c", inputs.config),
-        ("-o", inputs.output_dir),
-        ("--baseline", inputs.baseline),
-        ("--candidate", inputs.candidate),
-        *(("--set", pair) for pair in inputs.set),
         ("--check-name", inputs.check_name),
         ("--incomplete-conclusion", inputs.incomplete_conclusion.removeprefix("failure")),
         ("--key", inputs.key),
@@ -144,8 +139,23 @@ def arguments_of(inputs: ActionInputs) -> list[str]:
         ("--allow-untrusted-code", inputs.allow_untrusted_code),
         ("-v", inputs.verbose),
     )
-    given = [part for option, value in options if value for part in (option, value)]
-    return ["run", *given, *(switch for switch, is_on in switches if is_on)]
+    return [*arguments_at_home(inputs), *_given(options), *(switch for switch, is_on in switches if is_on)]
+
+
+def arguments_at_home(inputs: ActionInputs) -> list[str]:
+    """Return the command line of the same evaluation where there is nothing to publish to."""
+    options = (
+        ("-c", inputs.config),
+        ("-o", inputs.output_dir),
+        ("--baseline", inputs.baseline),
+        ("--candidate", inputs.candidate),
+        *(("--set", pair) for pair in inputs.set),
+    )
+    return ["run", *_given(options)]
+
+
+def _given(options: Iterable[tuple[str, str]]) -> list[str]:
+    return [part for option, value in options if value for part in (option, value)]
 
 
 def environment_of(inputs: ActionInputs, environ: Mapping[str, str], workspace: Path) -> dict[str, str]:
@@ -194,7 +204,7 @@ def secrets_of(environ: Mapping[str, str]) -> tuple[str, ...]:
 
 def shown_command(inputs: ActionInputs, secrets: Sequence[str]) -> str:
     """Return the line to repeat at home, quoted for a shell, without secrets and without a voice in the log."""
-    command = shlex.join(["ci-eval", *arguments_of(inputs)])
+    command = shlex.join(["ci-eval", *arguments_at_home(inputs)])
     if inputs.working_directory != ".":
         command = f"cd {shlex.quote(inputs.working_directory)} && {command}"
     return neutral(Redactor(secrets)(command))
@@ -278,4 +288,5 @@ def _ignore_signals() -> None:
 
 
 if __name__ == "__main__":
+    sys.stderr = sys.stdout  # one pipe: from two, the runner's log would mix the lines
     sys.exit(main())

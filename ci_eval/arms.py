@@ -31,6 +31,11 @@ from ci_eval.targets.git import FetchAccess, Git
 from ci_eval.targets.recorded import RecordedTarget
 from ci_eval.targets.worker_pool import FunctionSettings, WorkerPool
 
+_WELL_KNOWN: Mapping[str, str] = {
+    "merge-base": "merge-base: the commit that the change starts from",
+    "head": "head: the change itself; at home the working tree, uncommitted changes included",
+}
+"""The names that mean the pair of the event, for people."""
 FUNCTION_TIMEOUT_S = 120.0
 """For one call of a user's own evaluator."""
 
@@ -230,4 +235,6 @@ def describe_arm(loaded: LoadedConfig, arm: Arm, cases: Sequence[Case]) -> tuple
         return f"recorded outputs in {spec.outputs}", opened.notices
     if spec.directory is not None:
         return open_directory(loaded.folder.resolve(), spec.directory, field=f"{arm}.directory").description, ()
-    return f"run file {spec.run}" if spec.run is not None else f"commit {spec.ref}", ()
+    if spec.run is not None:
+        return f"run file {spec.run}", ()
+    return _WELL_KNOWN.get(spec.ref or "", f"commit {spec.ref}"), ()

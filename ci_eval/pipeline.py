@@ -219,7 +219,7 @@ def check_job(job: Job) -> Iterator[str]:
     config = job.loaded.config
     cases = read_cases(job.loaded)
     yield f"configuration  {job.loaded.shown}"
-    yield f"dataset        {config.dataset.path}: {len(cases.items)} cases"
+    yield f"dataset        {config.dataset.path}: {len(cases.items)} case{'' if len(cases.items) == 1 else 's'}"
     specs = check_evaluators(job.loaded, cases.items)
     for spec in specs:
         yield f"evaluator      {spec.kind}: {', '.join(metric.name for metric in spec.metrics())}"

@@ -96,5 +96,6 @@ def tell(finished: Finished, folder: Path, *, quiet: bool) -> ExitCode:
         width = shutil.get_terminal_size((100, 40)).columns
         colour = sys.stdout.isatty()
         sys.stdout.write(render_terminal(finished.comparison, finished.verdict, finished.settings, width=width, colour=colour))
+        sys.stdout.flush()
         log.info("files in %s: %s", folder, ", ".join(sorted(path.name for path in folder.iterdir())))
     return EXIT_CODES[finished.verdict.outcome]

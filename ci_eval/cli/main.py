@@ -27,24 +27,26 @@ app = typer.Typer(
     name="ci-eval",
     help="Tell whether a change made an AI agent better or worse.",
     add_completion=False,
-    no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )
-app.command("run")(run.run)
-app.command("score")(score.score)
-app.command("compare")(compare.compare)
-app.command("check")(check.check)
-app.command("schema")(schema.schema)
+app.command("run", short_help="Run, score and compare both versions of the agent.")(run.run)
+app.command("score", short_help="Run and score one version.")(score.score)
+app.command("compare", short_help="Compare two run files.")(compare.compare)
+app.command("check", short_help="Check configuration and data; run nothing.")(check.check)
+app.command("schema", short_help="Print the JSON Schema of ci-eval.yaml.")(schema.schema)
 
 
 @app.callback(invoke_without_command=True)
-def root(version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
+def root(context: typer.Context, version: bool = typer.Option(False, "--version", help="Print the version and stop.")) -> None:
     """Tell whether a change made an AI agent better or worse."""
     if version:
         typer.echo(f"ci-eval {__version__}")
         raise typer.Exit
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+        raise typer.Exit(ExitCode.INPUT)  # nothing was evaluated: never green
 
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:

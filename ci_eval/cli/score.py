@@ -46,6 +46,7 @@ def score(
     result = score_arm(job, arm)
     if not quiet:
         sys.stdout.write(render_run(result))
+        sys.stdout.flush()
         log.info("run file: %s", job.run_file(arm))
     if not any(record.status == "ok" for record in result.records):
         log.error("no case of the %s has a result", arm)

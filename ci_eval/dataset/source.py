@@ -15,6 +15,7 @@ from ci_eval.domain.json_text import quoted
 from ci_eval.domain.notice import Notice
 from ci_eval.errors import DataError, Problem
 
+EMPTY = "the file is empty; expected at least one case"
 _BLANKS = b" \t\r\n\f\v"
 _ZIP_STARTS = (b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")
 _UTF16_MARKS = (codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)
@@ -67,7 +68,7 @@ def read_source(path: Path, *, shown: str) -> SourceText:
             )
         )
     if not text or text.isspace():
-        raise DataError(source.problem("empty_file", f"{shown} is empty; expected at least one case"))
+        raise DataError(source.problem("empty_file", EMPTY))
     return SourceText(
         text=text.replace("\r\n", "\n") if "\r\n" in text else text, shown=shown, suffix=source.suffix, notices=notices
     )
@@ -78,30 +79,34 @@ def _read_bytes(path: Path, shown: str) -> bytes:
         return path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         near = _near_names(path)
-        hint = f"nearest names in that folder: {', '.join(near)}" if near else "check the path, relative to the workspace"
+        hint = f"did you mean {' or '.join(near)}?" if near else "paths are relative to the folder of the configuration"
         if "\\" in shown:
             hint = f"write / between folders, not \\; {hint}"
-        raise DataError(Problem(code="file_not_found", message=f"{shown}: no such file", file=shown, hint=hint)) from None
+        raise DataError(Problem(code="file_not_found", message="there is no such file", file=shown, hint=hint)) from None
     except IsADirectoryError:
-        raise DataError(Problem(code="file_not_found", message=f"{shown} is a folder; expected a file", file=shown)) from None
+        raise DataError(Problem(code="file_not_found", message="a file was expected, found a folder", file=shown)) from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else "it is no valid path"
-        raise DataError(Problem(code="file_not_found", message=f"{shown} can't be read: {reason}", file=shown)) from None
+        raise DataError(Problem(code="file_not_found", message=f"the file can't be read: {reason}", file=shown)) from None
 
 
 def _near_names(path: Path) -> list[str]:
+    """Paths that are there and look alike: the first part that is missing is put right, if the rest is then there."""
     try:
-        names = [entry.name for entry in path.parent.iterdir()]
-    except (OSError, ValueError):
+        missing = next(part for part in reversed((path, *path.parents)) if not part.exists())
+        names = [entry.name for entry in missing.parent.iterdir()]
+        near = difflib.get_close_matches(missing.name, names, n=3, cutoff=0.5)
+        paths = [missing.with_name(name) / path.relative_to(missing) for name in near]
+        return [found.as_posix() for found in paths if found.exists()]
+    except (OSError, ValueError, StopIteration):
         return []
-    return difflib.get_close_matches(path.name, names, n=3, cutoff=0.5)
 
 
 def _refuse_other_kinds(data: bytes, source: SourceText) -> None:
     """Name the usual things that lie where data should lie."""
     start = data[:512].removeprefix(codecs.BOM_UTF8).lstrip(_BLANKS)
     if not start and not data.strip(_BLANKS):
-        raise DataError(source.problem("empty_file", f"{source.shown} is empty; expected at least one case"))
+        raise DataError(source.problem("empty_file", EMPTY))
     if start.startswith(b"version https://git-lfs"):
         raise DataError(
             source.problem(

@@ -17,6 +17,7 @@ from ci_eval.action import arguments_of, give_back, main, mask_commands, read_in
 from ci_eval.errors import ConfigError, ExitCode
 
 TOKEN = "ghs_0123456789"
+ROOT = str(Path(__file__).parents[2])
 
 
 class Recorder:
@@ -114,8 +115,29 @@ def test_the_command_is_printed_so_that_a_shell_takes_it(tmp_path: Path) -> None
     (tmp_path / "agent").mkdir()
     text = act(Recorder(), working_directory="agent", set="report.title=It's $HOME")
 
-    expected = """cd agent && ci-eval run -c ci-eval.yaml -o ci-eval-out --set 'report.title=It'"'"'s $HOME' --publish"""
+    expected = """cd agent && ci-eval run -c ci-eval.yaml -o ci-eval-out --set 'report.title=It'"'"'s $HOME'"""
     assert text == f"The same at home: {expected}\n"
+
+
+def test_what_only_publishes_is_no_part_of_the_command_at_home() -> None:
+    text = act(
+        Recorder(), check_name="quality", key="k", comment="false", fail_on_publish_error="true", allow_untrusted_code="true"
+    )
+    assert text == "The same at home: ci-eval run -c ci-eval.yaml -o ci-eval-out\n"
+
+
+def test_the_log_is_one_stream(tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "ci_eval.action"],
+        env={"PYTHONPATH": ROOT},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert done.stderr == ""
+    assert "error: --publish: there is nothing to publish to" in done.stdout
 
 
 def test_a_secret_within_an_input_is_not_printed() -> None:

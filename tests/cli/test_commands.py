@@ -103,6 +103,26 @@ def test_check_reads_everything_and_writes_nothing(folder: Path, capsys: pytest.
     assert not (folder / "ci-eval-out").exists()
 
 
+def test_check_says_which_state_of_the_agent_an_arm_is(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "ci-eval.yaml").write_text(
+        "dataset: data.jsonl\ntarget: {kind: command, command: cat}\nevaluators: [exact_match]\n"
+    )
+    (folder / "data.jsonl").write_text(jsonl(ROWS[:1]), encoding="utf-8")
+    assert run("check") == 0
+    out = capsys.readouterr().out
+    assert "data.jsonl: 1 case\n" in out
+    assert "merge-base: the commit that the change starts from" in out
+    assert "head: the change itself; at home the working tree, uncommitted changes included" in out
+
+
+def test_without_a_command_there_is_help_and_no_success(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run() == 2
+    out, err = capsys.readouterr()
+    assert out.startswith("Usage: ci-eval")
+    assert "..." not in out.partition("Commands:")[2], "a description is cut off"
+    assert err == ""
+
+
 def test_an_output_folder_that_is_a_file_is_refused_before_anything_runs(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,6 +64,20 @@ def test_a_missing_file_names_its_neighbours(tmp_path: Path) -> None:
     assert caught.value.problems[0].code == "file_not_found"
 
 
+def test_a_missing_folder_names_the_file_in_the_one_that_is_meant(tmp_path: Path) -> None:
+    (tmp_path / "evals").mkdir()
+    (tmp_path / "evals" / "dataset.jsonl").write_text(ROW)
+    with pytest.raises(DataError) as caught:
+        load_cases(tmp_path / "eval" / "dataset.jsonl", shown="eval/dataset.jsonl", readers=READERS)
+    meant = (tmp_path / "evals" / "dataset.jsonl").as_posix()
+    assert str(caught.value) == f"eval/dataset.jsonl: there is no such file\n    did you mean {meant}?"
+
+
+def test_a_missing_file_without_a_neighbour_says_where_paths_start(tmp_path: Path) -> None:
+    with pytest.raises(DataError, match="paths are relative to the folder of the configuration"):
+        load_cases(tmp_path / "x" / "y.jsonl", shown="x/y.jsonl", readers=READERS)
+
+
 def test_a_folder_is_no_file(tmp_path: Path) -> None:
     with pytest.raises(DataError, match="folder"):
         load_cases(tmp_path, shown="evals", readers=READERS)
