@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from ci_eval.domain.comparison import ArmUsage, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
 from ci_eval.domain.results import CaseResult
-from ci_eval.domain.sample import INFRASTRUCTURE_CODES
+from ci_eval.domain.sample import INFRASTRUCTURE_CODES, SampleStatus
 from ci_eval.report import numbers
 from ci_eval.report.escape import one_line
 
@@ -69,21 +69,24 @@ def trouble_sentences(comparison: Comparison) -> tuple[Sentence, ...]:
     agent = (candidate.agent_errors, baseline.agent_errors)
     infra = (candidate.infra_errors, baseline.infra_errors)
     told = (
-        (
-            *_arms(
+        _with_cause(
+            _arms(
                 *agent,
                 nouns=("agent error", "agent errors"),
                 fate="counted as failures of the agent",
                 codes=_agent_codes(candidate),
             ),
-            *_most_often(_failures(comparison, infrastructure=False)),
+            _failures(comparison, "error", infrastructure=False),
         ),
-        (
-            *_arms(*infra, nouns=("infrastructure error", "infrastructure errors"), fate="left out, counted against nobody"),
-            *_most_often(_failures(comparison, infrastructure=True)),
+        _with_cause(
+            _arms(*infra, nouns=("infrastructure error", "infrastructure errors"), fate="left out, counted against nobody"),
+            _failures(comparison, "error", infrastructure=True),
         ),
-        _arms(candidate.not_run, baseline.not_run, nouns=("planned run", "planned runs"), fate="never started"),
-        (*_evaluator_errors(comparison.metrics), *_most_often(_evaluator_failures(comparison))),
+        _with_cause(
+            _arms(candidate.not_run, baseline.not_run, nouns=("planned run", "planned runs"), fate="never started"),
+            _failures(comparison, "not_run"),
+        ),
+        _with_cause(_evaluator_errors(comparison.metrics), _evaluator_failures(comparison)),
         _skipped(comparison.metrics),
         _overall(comparison),
     )
@@ -205,10 +208,12 @@ def _records(comparison: Comparison) -> Iterator[CaseResult]:
         yield from pair.baseline
 
 
-def _failures(comparison: Comparison, *, infrastructure: bool) -> Iterator[str]:
+def _failures(comparison: Comparison, status: SampleStatus, *, infrastructure: bool | None = None) -> Iterator[str]:
+    """What the records of this status say about it; None: whoever is to blame."""
     for record in _records(comparison):
-        if record.failure is not None and record.failure.is_infrastructure == infrastructure:
-            yield record.failure.message
+        failure = record.failure if record.status == status else None
+        if failure is not None and infrastructure in (None, failure.is_infrastructure):
+            yield failure.message
 
 
 def _evaluator_failures(comparison: Comparison) -> Iterator[str]:
@@ -216,10 +221,10 @@ def _evaluator_failures(comparison: Comparison) -> Iterator[str]:
         yield from (score.reason for score in record.scores.values() if score.status == "error")
 
 
-def _most_often(messages: Iterable[str]) -> Sentence:
-    """The commonest cause in its own words; among equals the first."""
+def _with_cause(sentence: Sentence, messages: Iterable[str]) -> Sentence:
+    """Add the commonest cause in its own words, among equals the first; nothing to nothing."""
     found = Counter(messages).most_common(1)
-    return (" Most often: ", Quote(one_line(found[0][0], SHOWN_CAUSE)), ".") if found else ()
+    return (*sentence, " Most often: ", Quote(one_line(found[0][0], SHOWN_CAUSE)), ".") if sentence and found else sentence
 
 
 def _evaluator_errors(metrics: Sequence[MetricComparison]) -> Sentence:

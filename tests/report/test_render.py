@@ -176,6 +176,18 @@ def test_the_commonest_cause_is_told_in_its_own_words() -> None:
     assert "Evaluator errors, left out: `task_success` 1 (baseline 0). Most often: `checks:polite: KeyError: 'x'`." in comment
 
 
+def test_a_case_that_was_not_run_is_no_error_and_says_why() -> None:
+    unrecorded = Failure(stage="target", code="not_recorded", message="no output is recorded for case a")
+    after = dataclasses.replace(record("a"), status="not_run", failure=unrecorded)
+    pair = CasePair(case_id="a", baseline=(record("a"),), candidate=(after,))
+    usage = ArmUsage(
+        cost_usd=None, tokens=None, latency_median_s=None, latency_p95_s=None, agent_errors=0, infra_errors=0, not_run=1
+    )
+    comment = render_report(comparison([gated_loss(1)], pairs=[pair], usage_candidate=usage), PASSED, SETTINGS).comment
+    assert "\n\n1 planned run on the candidate, never started. Most often: `no output is recorded for case a`.\n" in comment
+    assert comment.count("Most often") == 1
+
+
 def test_metrics_that_only_inform_share_one_sentence() -> None:
     def aside(metric: str) -> Rule:
         sentence = "Possible regression, not gated: the mean fell."
