@@ -162,8 +162,9 @@ def _rest(told: Outline) -> Iterator[RenderableType]:
     for one in told.cases.others:
         yield _text((f"{numbers.plural(len(one.case_ids), 'case')}: ", *one.words), style="dim")
     for moved in told.cases.moves:
-        counts = f": {numbers.plural(len(moved.worse), 'case')} got worse, {len(moved.better):,} better"
-        yield _text((Quote(moved.metric), counts), style="dim")
+        worse = numbers.plural(len(moved.worse), "case") if moved.worse else "no case"
+        better = f"{len(moved.better):,}" if moved.better else "none"
+        yield _text((Quote(moved.metric), f": {worse} got worse, {better} better"), style="dim")
     if told.usage:
         spent = [f"{row.what} {row.baseline} → {row.candidate}" for row in told.usage]
         yield Text(" · ".join(spent), style="dim")
