@@ -244,10 +244,11 @@ def _skipped(metrics: Sequence[MetricComparison]) -> Sentence:
 
 
 def _overall(comparison: Comparison) -> Sentence:
-    """What each arm reaches over all that it scored, where the pairs are only a part of that."""
+    """What each arm reaches over all that it scored, where the pairs are only a part of that; not for scores of another kind."""
     told: list[str | Quote] = []
     for compared in comparison.metrics[:SHOWN_METRICS]:
-        if not compared.gated or max(compared.baseline.overall_n, compared.candidate.overall_n) <= compared.n:
+        is_wider = max(compared.baseline.overall_n, compared.candidate.overall_n) > compared.n
+        if not compared.gated or not is_wider or compared.reason == "evaluator_changed":
             continue
         before = numbers.overall(compared.baseline, compared.metric, comparison.baseline.trials)
         after = numbers.overall(compared.candidate, compared.metric, comparison.candidate.trials)

@@ -270,6 +270,8 @@ def test_totals_stand_beside_the_pairs_where_those_are_fewer() -> None:
     comment = render_report(comparison(metrics, paired=5), BLOCKED, SETTINGS).comment
     totals = "`task_success` 80.0 % (8/10) on the baseline, 100.0 % (5/5) on the candidate."
     assert f"Over all cases with a score, compared or not: {totals}" in comment
+    changed = [dataclasses.replace(metrics[0], reason="evaluator_changed", result=MetricClass.TOO_FEW_CASES)]
+    assert "Over all cases" not in render_report(comparison(changed, paired=5), BLOCKED, SETTINGS).comment
     assert "Over all cases" not in render_report(travel_agent(), BLOCKED, SETTINGS).comment
 
 
