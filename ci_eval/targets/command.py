@@ -6,6 +6,7 @@ No shell is involved, and the command never sees our tokens.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import shlex
 import time
@@ -25,6 +26,7 @@ from ci_eval.targets.json_text import BadJson, NotJson, read_json
 from ci_eval.targets.process_spec import ProcessSpec
 from ci_eval.targets.setup_command import Setup
 
+ANSWER_KEYS = frozenset({"response", "messages", "output_items", "tool_calls", "actions"})
 SHELL_SIGNS = frozenset({"|", "||", "&", "&&", ";", ">", ">>", "<", "2>&1"})
 
 
@@ -103,8 +105,10 @@ class Command:
             text = output.decode("utf-8")
         except UnicodeDecodeError as error:
             raise TargetFailure("bad_reply", f"stdout is not UTF-8 at byte {error.start}") from None
-        if self._spec.output == "text" or (self._spec.output == "auto" and not text.lstrip().startswith(("{", "["))):
+        if self._spec.output == "text":
             return _without_last_line_end(text)
+        if self._spec.output == "auto" and not text.lstrip().startswith(("{", "[")):
+            return _plain(text)
         try:
             value = read_json(text)
         except BadJson as error:
@@ -112,10 +116,22 @@ class Command:
         except NotJson as error:
             if self._spec.output == "json":
                 raise TargetFailure("bad_reply", f"stdout is no JSON: {error}") from None
-            return _without_last_line_end(text)
+            return _plain(text)
         if not isinstance(value, (str, list, dict)):
             raise TargetFailure("bad_reply", f"stdout is {text.strip():.80}; text, a list of messages or an object was expected")
         return value
+
+
+def _plain(text: str) -> str:
+    """Refuse an answer in JSON below the lines of a log: taken as text, its steps would be lost without a word."""
+    start = text.find("\n{") + 1
+    if start:
+        with contextlib.suppress(BadJson, NotJson):
+            value = read_json(text[start:])
+            if isinstance(value, dict) and ANSWER_KEYS & value.keys():
+                where = "a JSON answer stands on stdout, but other lines before it"
+                raise TargetFailure("bad_reply", f"{where}; write logs to stderr, or set `output: text`: {text.strip():.80}")
+    return _without_last_line_end(text)
 
 
 def _without_last_line_end(text: str) -> str:

@@ -53,6 +53,20 @@ def test_an_object_or_a_list_is_json_and_everything_else_is_text(tmp_path: Path,
     assert answer(shell(f"printf '{printed}'"), context(tmp_path)) == value
 
 
+@pytest.mark.parametrize(
+    "printed", ['loading\\n{"response": "x"}\\n', '[debug] loading\\n\\n{\\n  "messages": []\\n}', 'x\\n{"tool_calls": []}']
+)
+def test_an_answer_in_json_below_a_log_is_refused_rather_than_taken_as_text(tmp_path: Path, printed: str) -> None:
+    failed = failure(shell(f"printf '{printed}'"), context(tmp_path))
+    assert failed.code == "bad_reply"
+    assert "write logs to stderr, or set `output: text`" in failed.message
+    assert isinstance(answer(shell(f"printf '{printed}'", output="text"), context(tmp_path)), str)
+
+
+def test_a_text_that_shows_json_is_text(tmp_path: Path) -> None:
+    assert answer(shell("""printf 'Use this:\\n{"city": "Rome"}\\n'"""), context(tmp_path)) == 'Use this:\n{"city": "Rome"}'
+
+
 def test_text_can_be_asked_for_even_where_it_looks_like_json(tmp_path: Path) -> None:
     assert answer(shell("""echo '{"a": 1}'""", output="text"), context(tmp_path)) == '{"a": 1}'
 
