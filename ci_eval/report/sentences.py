@@ -15,6 +15,7 @@ from typing import Final, TypeAlias
 from ci_eval.domain.comparison import ArmUsage, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
 from ci_eval.domain.results import CaseResult
 from ci_eval.domain.sample import INFRASTRUCTURE_CODES, SampleStatus
+from ci_eval.domain.score import ScoreStatus
 from ci_eval.report import numbers
 from ci_eval.report.escape import one_line
 
@@ -86,8 +87,8 @@ def trouble_sentences(comparison: Comparison) -> tuple[Sentence, ...]:
             _arms(candidate.not_run, baseline.not_run, nouns=("planned run", "planned runs"), fate="never started"),
             _failures(comparison, "not_run"),
         ),
-        _with_cause(_evaluator_errors(comparison.metrics), _evaluator_failures(comparison)),
-        _skipped(comparison.metrics),
+        _with_cause(_evaluator_errors(comparison.metrics), _unscored(comparison, "error")),
+        _with_cause(_skipped(comparison.metrics), _unscored(comparison, "skipped")),
         _overall(comparison),
     )
     return tuple(sentence for sentence in told if sentence)
@@ -216,9 +217,9 @@ def _failures(comparison: Comparison, status: SampleStatus, *, infrastructure: b
             yield failure.message
 
 
-def _evaluator_failures(comparison: Comparison) -> Iterator[str]:
+def _unscored(comparison: Comparison, status: ScoreStatus) -> Iterator[str]:
     for record in _records(comparison):
-        yield from (score.reason for score in record.scores.values() if score.status == "error")
+        yield from (score.reason for score in record.scores.values() if score.status == status)
 
 
 def _with_cause(sentence: Sentence, messages: Iterable[str]) -> Sentence:

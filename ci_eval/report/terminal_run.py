@@ -76,5 +76,5 @@ def _troubles_of(record: CaseResult) -> Iterator[tuple[str, str]]:
         failure = record.failure
         yield f"{record.status}: {failure.code if failure else record.status}", failure.message if failure else ""
     for name, score in record.scores.items():
-        if score.status == "error":
-            yield f"{one_line(name, 60)}: {score.error_code}", score.reason
+        if score.status != "ok":
+            yield f"{one_line(name, 60)}: {score.error_code or score.status}", score.reason

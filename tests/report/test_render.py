@@ -25,7 +25,7 @@ from ci_eval.domain.message import ToolCall
 from ci_eval.domain.notice import Notice
 from ci_eval.domain.report import Report
 from ci_eval.domain.sample import Failure
-from ci_eval.domain.score import Metric, errored
+from ci_eval.domain.score import Metric, errored, skipped
 from ci_eval.errors import InputError, NoVerdictError
 from ci_eval.report.render import render_report, write_report
 from ci_eval.report.settings import ReportSettings
@@ -158,22 +158,25 @@ def test_the_commonest_cause_is_told_in_its_own_words() -> None:
         return CasePair(case_id=case_id, baseline=(record(case_id),), candidate=(after,))
 
     unscored = errored(SUCCESS, "exception", "checks:polite: KeyError: 'x'")
+    unknown = skipped(SUCCESS, "no actions: only the text of the answer is known")
     pairs = [
         failed("a", "exception", "KeyError: 'plan'"),
         failed("b", "not_found", "agent has no traige; near names: triage"),
         failed("c", "not_found", "agent has no traige; near names: triage"),
         failed("d", "rate_limited", "429 from the model"),
         CasePair(case_id="e", baseline=(record("e"),), candidate=(record("e", scores={"task_success": unscored}),)),
+        CasePair(case_id="f", baseline=(record("f"),), candidate=(record("f", scores={"task_success": unknown}),)),
     ]
     usage = ArmUsage(
         cost_usd=None, tokens=None, latency_median_s=None, latency_p95_s=None, agent_errors=3, infra_errors=1, not_run=0,
         failures={"not_found": 2, "exception": 1, "rate_limited": 1},
     )  # fmt: skip
-    metrics = [compared(SUCCESS, estimate(1.0), estimate(0.9, evaluator_errors=1), (-0.1, -0.2, 0.0), MetricClass.INCONCLUSIVE)]
+    metrics = [compared(SUCCESS, estimate(1.0), estimate(0.9, evaluator_errors=1, skipped=1), (-0.1, -0.2, 0.0), MetricClass.INCONCLUSIVE)]
     comment = render_report(comparison(metrics, pairs=pairs, usage_candidate=usage), PASSED, SETTINGS).comment
     assert "counted as failures of the agent. Most often: `agent has no traige; near names: triage`." in comment
     assert "counted against nobody. Most often: `429 from the model`." in comment
     assert "Evaluator errors, left out: `task_success` 1 (baseline 0). Most often: `checks:polite: KeyError: 'x'`." in comment
+    assert "`task_success` 1 (baseline 0). Most often: `no actions: only the text of the answer is known`." in comment
 
 
 def test_a_case_that_was_not_run_is_no_error_and_says_why() -> None:
