@@ -44,6 +44,8 @@ def compare_runs(baseline: RunResult, candidate: RunResult, settings: CompareSet
     baseline, candidate = (
         with_derived(run, wanted=wanted, gate=settings.gate, specs=settings.metrics) for run in (baseline, candidate)
     )
+    all_rules = _all_rules(candidate.header.metrics, gated, settings)
+    _refuse_unfit([rules for rules in all_rules if rules.metric.name in gated], settings.gate)
     pairing = pair_runs(baseline, candidate)
     measured = [
         measure(
@@ -53,7 +55,7 @@ def compare_runs(baseline: RunResult, candidate: RunResult, settings: CompareSet
             incomparable=_incomparable(rules.metric.name, baseline.header, candidate.header),
             level=settings.interval_level,
         )
-        for rules in _all_rules(candidate.header.metrics, gated, settings)
+        for rules in all_rules
     ]
     absent, added = measured[0].absent, set(pairing.sets.added)
     expected = [record for record in baseline.records if record.case_id not in added]
@@ -91,6 +93,17 @@ def _all_rules(metrics: Sequence[Metric], gated: Sequence[str], settings: Compar
     places = {name: place for place, name in enumerate(gated)}
     ordered = sorted(metrics, key=lambda metric: places.get(metric.name, len(places)))
     return [_rules(metric, settings) for metric in ordered]
+
+
+def _refuse_unfit(gated: Sequence[MetricRules], gate: GateSpec) -> None:
+    """A run file may hold other metrics than the configuration was checked with."""
+    problems = [
+        Problem(code="gate", field=".".join(map(str, path)), message=message)
+        for rules in gated
+        for path, message in gate.unfit(rules)
+    ]
+    if problems:
+        raise ConfigError(problems)
 
 
 def _incomparable(name: str, baseline: RunHeader, candidate: RunHeader) -> str | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from ci_eval.compare.observations import best_is_pass
-from ci_eval.compare.spec import ALL_CHECKS, MEASURES, GateSpec, MetricSpec, rules_for
+from ci_eval.compare.spec import ALL_CHECKS, DERIVED_METRICS, MEASURES, GateSpec, MetricSpec, rules_for
 from ci_eval.domain.canonical import digest
 from ci_eval.domain.results import CaseResult, RunHeader, RunResult
 from ci_eval.domain.sample import Usage
@@ -45,8 +45,8 @@ def _with(run: RunResult, metric: Metric, score: Callable[[Metric, CaseResult], 
 
 
 def _all_checks_metric(checks: Collection[Metric]) -> Metric:
-    return Metric(
-        name=ALL_CHECKS, evaluator=ALL_CHECKS, kind="binary", threshold=1.0,
+    return replace(
+        DERIVED_METRICS[ALL_CHECKS],
         output_only=all(metric.output_only for metric in checks),
         fingerprint=digest([[metric.name, metric.fingerprint, metric.threshold] for metric in checks]),
     )  # fmt: skip
@@ -74,10 +74,7 @@ def _passed(check: Metric, score: Score) -> bool:
 def _measure_metric(name: str, header: RunHeader) -> Metric:
     # times of different machines mean different things; tokens and money do not
     machine = header.environment.get("platform", "") if name == "latency_s" else ""
-    return Metric(
-        name=name, evaluator="usage", kind="ratio", direction="lower", minimum=0.0, maximum=None, output_only=False,
-        fingerprint=machine,
-    )  # fmt: skip
+    return replace(DERIVED_METRICS[name], fingerprint=machine)
 
 
 def _measured(metric: Metric, record: CaseResult) -> Score:

@@ -95,6 +95,9 @@ class _Judged:
         one = self.compared
         if one.reason == "evaluator_changed":
             yield self._rule("not_comparable", Outcome(self.gate.on_no_baseline), self._told())
+        elif one.reason == "no_pairs" and not one.candidate.overall_n:
+            outcome = Outcome.BLOCK if self.gate.on_incomplete == "block" else Outcome.INCOMPLETE
+            yield self._rule("no_score", outcome, "No case of the candidate has a score: nothing was measured.")
         elif one.reason == "no_pairs":
             yield self._rule("no_pairs", Outcome(self.gate.on_no_baseline), self._told())
         elif one.result is MetricClass.INVALID:

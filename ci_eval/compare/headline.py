@@ -31,6 +31,7 @@ UNDECIDED_REASONS = {
 BLOCKED_FOR = {
     "missing": "Evaluation incomplete: merging is blocked.",
     "no_ok_run": "Evaluation incomplete: merging is blocked.",
+    "no_score": "Evaluation incomplete: merging is blocked.",
 }
 """A block without a regression; every other undecided rule that is set to block says `No decision: merging is blocked.`"""
 UNDECIDED = frozenset({"few_cases", "unattainable", "no_pairs", "not_comparable", "inconclusive"})

@@ -27,7 +27,7 @@ def must_pass_rules(comparison: Comparison, gate: GateSpec, gated: Sequence[Metr
     }
     if not named:
         yield Rule(name="must_pass", outcome=Outcome.WARN, sentence="No case carries a must-pass tag.")
-    deciding = [rules for rules in gated if rules.metric.kind == "binary" or rules.metric.threshold is not None]
+    deciding = [rules for rules in gated if rules.tells_pass_from_fail]
     if not deciding:
         message = "no gated metric tells pass from fail, so no case can fail to pass"
         raise ConfigError(

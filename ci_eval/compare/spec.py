@@ -30,9 +30,16 @@ ALL_CHECKS = "all_checks"
 """The derived metric: every binary metric of the case passed."""
 MEASURES = ("latency_s", "cost_usd", "total_tokens")
 """Measurements of a run that `metrics:` may name; compared as ratios."""
-DERIVED_METRICS = (ALL_CHECKS, *MEASURES)
+DERIVED_METRICS: Mapping[str, Metric] = {
+    ALL_CHECKS: Metric(name=ALL_CHECKS, evaluator=ALL_CHECKS, kind="binary", threshold=1.0),
+    **{
+        name: Metric(name=name, evaluator="usage", kind="ratio", direction="lower", maximum=None, output_only=False)
+        for name in MEASURES
+    },
+}
 """Metrics that no evaluator yields and the comparison can work out."""
 DEFAULT_MARGIN = 0.10
+NOTHING_TO_GATE = "no evaluator yields a metric of quality that could be gated"
 
 
 class _Section(BaseModel):
@@ -121,8 +128,11 @@ class GateSpec(_Section):
         for key, mode in _MODE_OF_KEY.items():
             if getattr(self, key) is not None and mode not in modes:
                 yield ("gate", key), f"has no effect: no metric uses mode {mode}"
-        for name, metric in metrics.items():
-            yield from self._metric_problems(metric, specs.get(name, MetricSpec()), gated=self._names(metric))
+        configured = [_configured_as(metric, specs.get(name, MetricSpec())) for name, metric in metrics.items()]
+        gated = default_gated(configured) if self.metrics is None else tuple(self.metrics)
+        derived = {name: metric for name, metric in DERIVED_METRICS.items() if name in {*gated, *specs}}
+        for name, metric in {**derived, **metrics}.items():
+            yield from self._metric_problems(metric, specs.get(name, MetricSpec()), gated=name in gated)
 
     def expired(self, today: date) -> Iterator[tuple[KeyPath, str]]:
         """Find quarantine entries that have run out."""
@@ -131,8 +141,19 @@ class GateSpec(_Section):
                 message = f"the quarantine ran out on {entry.until.isoformat()}: repair the case, or move the date on purpose"
                 yield ("gate", "quarantine", index, "until"), message
 
-    def _names(self, metric: Metric) -> bool:
-        return metric.name in (OUTCOME_NAMES if self.metrics is None else self.metrics)
+    def unfit(self, rules: MetricRules) -> Iterator[tuple[KeyPath, str]]:
+        """Find why a gated metric could never block."""
+        name, place = rules.metric.name, ("metrics", rules.metric.name)
+        if rules.metric.direction == "none":
+            key = ("gate", "metrics") if self.metrics else (*place, "direction")
+            yield key, f"{name} has no better direction: it cannot be gated"
+        if rules.mode == "threshold" and rules.minimum is None and rules.max_drop is None:
+            yield (*place, "mode"), "threshold needs `min` or `max_drop`, else nothing could ever block"
+        if rules.mode == "strict" and not rules.tells_pass_from_fail:
+            yield (
+                (*place, "mode"),
+                f"strict counts newly failing cases, but nothing passes or fails by {name}: set `threshold` on the evaluator",
+            )
 
     def _metric_problems(self, metric: Metric, spec: MetricSpec, *, gated: bool) -> Iterator[tuple[KeyPath, str]]:
         place = ("metrics", metric.name)
@@ -142,11 +163,8 @@ class GateSpec(_Section):
             yield (*place, key_name), message
             return
         rules = rules_for(metric, self, spec)
-        if gated and rules.metric.direction == "none":
-            key = ("gate", "metrics") if self.metrics else (*place, "direction")
-            yield key, f"{metric.name} has no better direction: it cannot be gated"
-        if gated and rules.mode == "threshold" and rules.minimum is None and rules.max_drop is None:
-            yield (*place, "mode"), "threshold needs `min` or `max_drop`, else nothing could ever block"
+        if gated:
+            yield from self.unfit(rules)
         for key_name, message in _misfits(rules, spec):
             yield (*place, key_name), message
 
@@ -203,6 +221,11 @@ class MetricRules:
     max_ratio_total: float | None
 
     @property
+    def tells_pass_from_fail(self) -> bool:
+        """False for a number by which no case passes or fails."""
+        return self.metric.kind == "binary" or self.metric.threshold is not None
+
+    @property
     def width(self) -> float | None:
         """Width of the metric's range; None for counts and measurements."""
         if self.metric.kind in {"count", "ratio"} or self.metric.minimum is None or self.metric.maximum is None:
@@ -212,8 +235,8 @@ class MetricRules:
 
 def rules_for(metric: Metric, gate: GateSpec, spec: MetricSpec) -> MetricRules:
     """Fill in every default for one metric."""
-    by_passed = spec.kind == "binary" and metric.kind != "binary"
-    configured = _configured(metric, spec, by_passed=by_passed)
+    by_passed = _is_by_passed(metric, spec)
+    configured = _configured_as(metric, spec)
     min_effect, equivalence = _default_effects(configured)
     return MetricRules(
         metric=configured,
@@ -235,8 +258,12 @@ def rules_for(metric: Metric, gate: GateSpec, spec: MetricSpec) -> MetricRules:
     )
 
 
-def _configured(metric: Metric, spec: MetricSpec, *, by_passed: bool) -> Metric:
-    if by_passed:  # the value is now 1 for a pass, whichever way the number itself is better
+def _is_by_passed(metric: Metric, spec: MetricSpec) -> bool:
+    return spec.kind == "binary" and metric.kind != "binary"
+
+
+def _configured_as(metric: Metric, spec: MetricSpec) -> Metric:
+    if _is_by_passed(metric, spec):  # the value is now 1 for a pass, whichever way the number itself is better
         direction: Direction = "none" if spec.direction == "none" else "higher"
         return replace(metric, kind="binary", direction=direction, minimum=0.0, maximum=1.0)
     low, high = spec.range or (metric.minimum, metric.maximum)
@@ -260,29 +287,40 @@ def _first(*values: float | None) -> float:
 def gated_names(gate: GateSpec, metrics: Sequence[Metric]) -> tuple[str, ...]:
     """Return the metrics that may block, by the configured names or else by the default; ConfigError when nothing can be gated.
 
-    `metrics`: kinds as configured. By default: the metric of an outcome's name; else the checks of a case together; else the first
-    quality metric.
+    `metrics`: kinds as configured.
     """
-    known = {metric.name: metric for metric in metrics}
-    binary = [metric.name for metric in metrics if metric.kind == "binary" and metric.direction != "none"]
     if gate.metrics is not None:
-        return _named(gate.metrics, {*known, *MEASURES, *([ALL_CHECKS] if binary else [])})
+        return _named(
+            gate.metrics, {*(metric.name for metric in metrics), *MEASURES, *([ALL_CHECKS] if _binary(metrics) else [])}
+        )
+    names = default_gated(metrics)
+    if not names:
+        raise ConfigError(
+            Problem(
+                code="nothing_to_gate",
+                field="gate.metrics",
+                message=NOTHING_TO_GATE,
+                hint="add an evaluator with pass or fail, or name a metric under gate.metrics",
+            )
+        )
+    return names
+
+
+def default_gated(metrics: Sequence[Metric]) -> tuple[str, ...]:
+    """Return the metric of an outcome's name; else the checks of a case together; else the first quality metric; or none."""
+    known = {metric.name: metric for metric in metrics}
     for name in (*OUTCOME_NAMES, ALL_CHECKS):
         if name in known and known[name].direction != "none":
             return (name,)
+    binary = _binary(metrics)
     if binary:
         return (binary[0],) if len(binary) == 1 else (ALL_CHECKS,)
-    for metric in metrics:
-        if metric.kind in {"score", "likert"} and metric.direction != "none":
-            return (metric.name,)
-    raise ConfigError(
-        Problem(
-            code="nothing_to_gate",
-            field="gate.metrics",
-            message="no evaluator yields a metric of quality that could be gated",
-            hint="add an evaluator with pass or fail, or name a metric under gate.metrics",
-        )
-    )
+    quality = [metric.name for metric in metrics if metric.kind in {"score", "likert"} and metric.direction != "none"]
+    return tuple(quality[:1])
+
+
+def _binary(metrics: Sequence[Metric]) -> list[str]:
+    return [metric.name for metric in metrics if metric.kind == "binary" and metric.direction != "none"]
 
 
 def _named(names: Sequence[str], known: set[str]) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import TypeAdapter, ValidationError
 
-from ci_eval.compare.spec import DERIVED_METRICS
+from ci_eval.compare.spec import DERIVED_METRICS, NOTHING_TO_GATE, MetricSpec, default_gated, rules_for
 from ci_eval.config.problems import Pointer, nearest
 from ci_eval.config.schema import EvalConfig, EvaluatorEntry
 from ci_eval.config.yaml_source import KeyPath
@@ -39,6 +39,7 @@ def cross_problems(
         if clash is not None:
             yield pointer.problem(("evaluators", index), clash, code="name_clash")
     yield from _arms_without_target(config, pointer)
+    yield from _nothing_to_gate(config, by_name, pointer)
     for path, message in config.gate.problems(metrics=by_name, specs=config.metrics, today=today):
         yield pointer.problem(path, message, code="gate")
 
@@ -91,6 +92,13 @@ def _asked_metrics(raw: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
         yield from ((("gate", "metrics", index), name) for index, name in enumerate(gated) if isinstance(name, str))
     if isinstance(settings, dict):
         yield from ((("metrics", name), name) for name in settings)
+
+
+def _nothing_to_gate(config: EvalConfig, metrics: Mapping[str, Metric], pointer: Pointer) -> Iterator[Problem]:
+    rules = [rules_for(metric, config.gate, config.metrics.get(name, MetricSpec())) for name, metric in metrics.items()]
+    if config.gate.metrics is None and not default_gated([one.metric for one in rules]):
+        hint = "add an evaluator with pass or fail, or name a metric under gate.metrics"
+        yield pointer.problem(("evaluators",), NOTHING_TO_GATE, code="nothing_to_gate", hint=hint)
 
 
 def _arms_without_target(config: EvalConfig, pointer: Pointer) -> Iterator[Problem]:

@@ -49,6 +49,8 @@ def rule(verdict: Verdict, name: str) -> Rule:
         ("." * 20, "✓" * 20, {"on_no_baseline": "block"}, BLOCK, "No decision: merging is blocked."),
         ("." * 20, "✓" * 20, {"on_no_baseline": "pass"}, PASS, "No regression found."),
         ("✓" * 20, "?" * 20, {}, INCOMPLETE, "Evaluation incomplete: no verdict."),
+        ("~" * 20, "~" * 20, {}, INCOMPLETE, "Evaluation incomplete: no verdict."),
+        ("~" * 20, "~" * 20, {"on_incomplete": "block"}, BLOCK, "Evaluation incomplete: merging is blocked."),
         ("✓" * 20, "!" * 20, {}, BLOCK, "Regression: merging is blocked."),
         ("!" * 20, "!" * 20, {}, INCOMPLETE, "Evaluation incomplete: no verdict."),
     ],
@@ -330,3 +332,18 @@ def test_counts_that_fall_are_told_as_they_are_printed() -> None:
 def test_where_no_case_changed_nothing_is_said_of_those_that_did() -> None:
     told = gated(run(marks("✓" * 20)), run(marks("✓" * 20), voice="x")).rules[0].sentence
     assert told.startswith("No clear change: no case changed. With these 20 cases")
+
+
+@pytest.mark.parametrize(
+    ("changes", "mode", "words"),
+    [
+        ({"direction": "none"}, "statistical", "cannot be gated"),
+        ({}, "strict", "nothing passes or fails by quality"),
+        ({}, "threshold", "nothing could ever block"),
+    ],
+)
+def test_a_run_files_metric_that_could_never_block_is_refused(changes: dict[str, object], mode: str, words: str) -> None:
+    metric = score_metric(**changes)
+    before, after = scores_run({"a": 1.0}, metric=metric), scores_run({"a": 0.0}, metric=metric)
+    with pytest.raises(ConfigError, match=words):
+        compared(before, after, {"metrics": ["quality"], "mode": mode})

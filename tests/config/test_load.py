@@ -83,6 +83,11 @@ def test_misspelt_keys_and_names_are_all_reported_at_once_with_the_nearest_right
         (GOOD + "target: {function: 'a:b'}\n", 6, "target", "`kind:` is missing"),
         (GOOD + "target: {kind: command, command: x, env: [GITHUB_TOKEN]}\n", 6, "target.env", "never passed to the agent"),
         (GOOD + "gate: {quarantine: [{case: a, until: 2026-11-29, reason: flaky}]}\n", 6, "gate.quarantine[0].until", "ran out"),
+        (
+            "dataset: d\nevaluators: [field: {path: sample.seconds, metric_kind: ratio}]\n" + RECORDED,
+            2, "evaluators", "no evaluator yields a metric of quality",
+        ),
+        (GOOD + "gate: {metrics: [latency_s], mode: strict}\n", None, "metrics.latency_s.mode", "nothing passes or fails by latency_s"),
         ("dataset: d\nevaluators: [f1_score: {threshold: 1.4}]\n" + RECORDED, 2, "evaluators[0].f1_score.threshold", "1.4"),
         ("dataset: d\nevaluators: [python: {function: 'a:b', name: exact_match}]\n" + RECORDED, 2, "evaluators[0]", "built-in"),
     ],
