@@ -63,7 +63,7 @@ class Declared(BaseModel):
     def _is_consistent(self) -> Declared:
         low, high = self._range()
         if self._kind() == "binary" and (low, high) != (0, 1):
-            raise ValueError("minimum and maximum of a binary metric are 0 and 1; leave them out, or write kind: score")
+            raise ValueError("minimum and maximum of a binary metric are 0 and 1; leave them out, or write metric_kind: score")
         if high is not None and low >= high:
             raise ValueError(f"minimum {low:g} is not below maximum {high:g}")
         if self.threshold is not None and self._direction() == "none":
@@ -97,7 +97,7 @@ def number_within(metric: Metric, value: object, what: str) -> float:
     if not math.isfinite(number):
         raise Unscorable("error", f"{what} is {number}, which is no finite number", code="not_finite")
     if metric.kind == "binary" and number not in (0.0, 1.0):
-        hint = "for other numbers declare kind: score with minimum and maximum"
+        hint = "for other numbers declare metric_kind: score with minimum and maximum"
         raise Unscorable(
             "error", f"{what} is {number:g}, and {metric.name} is declared to be 0 or 1; {hint}", code="out_of_range"
         )

@@ -82,7 +82,7 @@ def test_without_words_of_its_own_the_reason_quotes_the_value() -> None:
         pytest.param([1], "wrong_type", "is [1]", id="list"),
         pytest.param(float("nan"), "not_finite", "no finite number", id="NaN"),
         pytest.param(float("-inf"), "not_finite", "no finite number", id="infinity"),
-        pytest.param(0.7, "out_of_range", "declare kind: score with minimum and maximum", id="undeclared number"),
+        pytest.param(0.7, "out_of_range", "declare metric_kind: score with minimum and maximum", id="undeclared number"),
         pytest.param({}, "bad_reply", "a dict with nothing; score or result was expected", id="empty dict"),
         pytest.param({"tone": 1, "length": 2}, "bad_reply", "a dict with tone, length", id="undeclared numbers"),
         pytest.param({"score": 1, "result": 0}, "bad_reply", "score 1 and result 0, which differ", id="two answers"),

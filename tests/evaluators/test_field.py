@@ -72,7 +72,7 @@ def test_without_any_setting_the_values_are_0_or_1_and_pass_at_the_better_one() 
             {"threshold": 6, "minimum": 1, "maximum": 5}, "threshold: 6 is not within 1..5", id="beyond the declared one"
         ),
         pytest.param({"minimum": 5, "maximum": 1}, "minimum 5 is not below maximum 1", id="upside down"),
-        pytest.param({"metric_kind": "binary", "maximum": 3}, "write kind: score", id="binary has its range"),
+        pytest.param({"metric_kind": "binary", "maximum": 3}, "write metric_kind: score", id="binary has its range"),
         pytest.param({"direction": "none", "threshold": 1}, "nothing can pass a threshold", id="no direction"),
         pytest.param({"threshold": float("nan")}, "finite number", id="NaN"),
     ],
