@@ -30,8 +30,9 @@ def cross_problems(
     metrics = list(_metrics_of(entries if isinstance(entries, list) else []))
     yield from _computed_twice(metrics, pointer)
     by_name = {metric.name: metric for _, metric in metrics}
+    meant = _given_names(entries if isinstance(entries, list) else [])
     if by_name:
-        yield from _unknown_metrics(raw, {*by_name, *DERIVED_METRICS}, pointer)
+        yield from _unknown_metrics(raw, {*by_name, *meant, *DERIVED_METRICS}, pointer)
     if config is None:
         return
     for index, spec in enumerate(config.evaluators):
@@ -66,6 +67,15 @@ def _bare_entry(entry: object) -> EvaluatorSpec | None:
     kind, options = next(iter(entry.items()))
     name = options.get("name") if isinstance(options, dict) else None
     return _valid_entry({kind: {"name": name} if isinstance(name, str) else {}})
+
+
+def _given_names(entries: list[object]) -> Iterator[str]:
+    """The `name:` of every entry: a metric that is only described wrongly is not unknown as well."""
+    for entry in entries:
+        for options in entry.values() if isinstance(entry, dict) else ():
+            name = options.get("name") if isinstance(options, dict) else None
+            if isinstance(name, str):
+                yield name
 
 
 def _computed_twice(metrics: list[tuple[int, Metric]], pointer: Pointer) -> Iterator[Problem]:

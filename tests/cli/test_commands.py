@@ -129,9 +129,35 @@ def test_an_output_folder_that_is_a_file_is_refused_before_anything_runs(
     (folder / "ci-eval-out").write_text("in the way")
     code = run("run")
     err = capsys.readouterr().err
-    assert code in {2, 3}
-    assert "ci-eval-out" in err
+    assert code == 3
+    assert "ci-eval-out/baseline.jsonl cannot be written" in err
+    assert (folder / "ci-eval-out").read_text() == "in the way"
     assert "Traceback" not in err
+
+
+def test_the_boundary_passes_in_the_rows_the_totals_and_the_report_alike(folder: Path) -> None:
+    scores = {"q0": 0.3, "q1": 0.30000000000000004, "q2": 0.29999999999999993, "q3": 0, "q4": 1}
+    recorded = jsonl([{"id": case_id, "response": case_id, "mark": mark} for case_id, mark in scores.items()])
+    (folder / "data.jsonl").write_text(jsonl(ROWS[:5]), encoding="utf-8")
+    for name in ("before.jsonl", "after.jsonl"):
+        (folder / name).write_text(recorded, encoding="utf-8")
+    fields = [
+        {"field": {"name": name, "path": "sample.mark", "kind": "score", "threshold": threshold}}
+        for name, threshold in (("strict", 0.3), ("any", 0))
+    ]
+    (folder / "ci-eval.yaml").write_text(
+        CONFIG.replace("[exact_match]", json.dumps(fields)) + "metrics: {strict: {kind: binary}, any: {kind: binary}}\n",
+        encoding="utf-8",
+    )
+    assert run("run", "-q") == 0
+    rows = [json.loads(line)["scores"] for line in (folder / "ci-eval-out/candidate.jsonl").read_text().splitlines()[1:]]
+    assert [row["strict"]["passed"] for row in rows] == [True, True, False, False, True]
+    assert [row["any"]["passed"] for row in rows] == [True] * 5
+    metrics = {one["name"]: one for one in json.loads((folder / "ci-eval-out/comparison.json").read_text())["metrics"]}
+    assert [metrics[name]["candidate"]["passed"] for name in ("strict", "any")] == [3, 5]
+    comment = (folder / "ci-eval-out/comment.md").read_text(encoding="utf-8")
+    assert "% (3/5) |" in comment
+    assert "% (5/5) |" in comment
 
 
 def test_rows_that_did_not_run_leave_no_verdict(folder: Path) -> None:

@@ -101,6 +101,14 @@ def test_a_problem_names_its_place_and_its_cause(
     assert found[0].file == "ci-eval.yaml"
 
 
+def test_a_metric_that_is_described_wrongly_is_not_called_unknown_as_well(tmp_path: Path) -> None:
+    entries = "evaluators: [exact_match, {field: {name: steps, path: sample.steps, threshold: 5}}]\n"
+    text = "dataset: d\n" + entries + RECORDED + "gate: {metrics: [steps]}\nmetrics: {steps: {kind: binary}}\n"
+    assert [(p.field, p.message) for p in problems(tmp_path, text)] == [
+        ("evaluators[1].field", "threshold: 5 is not within 0..1; give minimum and maximum")
+    ]
+
+
 def test_windows_line_ends_and_a_byte_order_mark_do_not_matter(tmp_path: Path) -> None:
     config = load(tmp_path, "\ufeff" + GOOD.replace("\n", "\r\n")).config
     assert config.dataset.path == "data.jsonl"
