@@ -250,15 +250,12 @@ def test_hostile_answers_do_not_speak_to_the_workflow_log(folder: Path) -> None:
     rows[1]["response"] = "text\n::add-mask::the\n::set-output name=verdict::pass"
     rows[2]["response"] = "##[error]Process completed with exit code 1"
     rows[3]["response"] = "line\r::notice::y"
-    rows[4]["id"] = "q4"
     (folder / "after.jsonl").write_text(jsonl(rows), encoding="utf-8")
     done = subprocess.run(
         [sys.executable, "-m", "ci_eval", "run", "-v"], cwd=folder, env={"GITHUB_ACTIONS": "true", "PATH": "/usr/bin:/bin"},
         capture_output=True, text=True, check=False,
     )  # fmt: skip
-    for line in (done.stdout + done.stderr).replace("\r", "\n").splitlines():
-        assert not line.lstrip().startswith("::") or line.startswith(("::warning", "::error file=ci", "::group", "::endgroup")), (
-            line
-        )
-        assert "##[" not in line
-    assert done.returncode in {0, 1}
+    lines = (done.stdout + done.stderr).replace("\r", "\n").splitlines()
+    assert [line for line in lines if line.lstrip().startswith("::") or "##[" in line] == []
+    assert any("Injected" in line for line in lines)
+    assert done.returncode == 1  # four of twelve broke
