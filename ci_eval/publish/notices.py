@@ -25,7 +25,7 @@ _REASONS = {
 _PERMISSION = "the token lacks the permission {needs}{accepted}; add it to the permissions of the job"
 _PERMISSION_FORK = (
     "the token lacks the permission {needs}{accepted}, as for every change that comes from a fork or from Dependabot; "
-    "publish from a second workflow with the trigger workflow_run"
+    "the report is in the job summary, and the step's exit code is right without it"
 )
 
 

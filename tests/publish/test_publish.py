@@ -116,7 +116,7 @@ def test_a_read_only_token_of_a_fork_leaves_summary_and_outputs_and_points_to_th
         publication = scene.publish(report_of(Outcome.BLOCK), head_repo="contributor/agent")
 
         assert publication.done == ("job summary", "outputs")
-        assert all("workflow_run" in notice.message for notice in publication.notices)
+        assert all("the report is in the job summary" in notice.message for notice in publication.notices)
         assert read_outputs(tmp_path / "output")["exit-code"] == "1"
         assert scene.clock.slept == []
 
