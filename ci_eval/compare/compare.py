@@ -23,6 +23,7 @@ from ci_eval.domain.results import RunHeader, RunResult
 from ci_eval.domain.score import Metric
 from ci_eval.errors import ConfigError, Problem
 
+COPIED_SHARE = 0.9  # of the cases; with so many equal answers in all trials the trials are hardly real
 MANY_GATED = 5  # from here on the correction costs more power than a second opinion is worth
 
 
@@ -59,7 +60,11 @@ def compare_runs(baseline: RunResult, candidate: RunResult, settings: CompareSet
     ]
     absent, added = measured[0].absent, set(pairing.sets.added)
     expected = [record for record in baseline.records if record.case_id not in added]
-    ours = [*_header_notices(baseline.header, candidate.header), *_metric_notices(measured, settings)]
+    ours = [
+        *_header_notices(baseline.header, candidate.header),
+        *_trial_notices(pairing),
+        *_metric_notices(measured, settings),
+    ]
     return Comparison(
         baseline=baseline.header,
         candidate=candidate.header,
@@ -186,6 +191,24 @@ def _header_notices(baseline: RunHeader, candidate: RunHeader) -> Iterator[Notic
             yield Notice(code="evaluator_differs", message=f"{metric.name}: the evaluator changed between the runs")
     for name in sorted(after.keys() - {metric.name for metric in baseline.metrics}):
         yield Notice(code="metric_new", message=f"only the candidate has the metric {name}")
+
+
+def _trial_notices(pairing: Pairing) -> Iterator[Notice]:
+    """Tell when trials look like copies of each other: then they say nothing about how much an agent wavers."""
+    for arm, trials in (("baseline", pairing.trials_baseline), ("candidate", pairing.trials_candidate)):
+        if trials < 2:
+            continue
+        answers = [
+            [record.output_digest for record in getattr(pair, arm) if record.status == "ok"] for pair in pairing.pairs.values()
+        ]
+        repeated = [digests for digests in answers if len(digests) > 1]
+        same = sum(len(set(digests)) == 1 for digests in repeated)
+        if repeated and same >= COPIED_SHARE * len(repeated):
+            message = (
+                f"{arm}: in {same} of {len(repeated)} cases every trial gave the same answer. Is there a cache of answers between "
+                "the trials? An agent that never wavers needs one trial only"
+            )
+            yield Notice(code="equal_trials", message=message)
 
 
 def _metric_notices(measured: Sequence[Measured], settings: CompareSettings) -> Iterator[Notice]:

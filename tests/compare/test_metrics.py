@@ -322,6 +322,19 @@ def test_another_number_of_trials_is_compared_with_a_notice() -> None:
     assert [notice.code for notice in comparison.notices] == ["trials_differ"]
 
 
+@pytest.mark.parametrize(("wavering", "is_told"), [(0, True), (2, True), (3, False)])
+def test_trials_that_look_like_copies_are_named(wavering: int, is_told: bool) -> None:
+    picture = " ".join(f"c{n:02}{'✓✗✓' if n < wavering else '✓✓✓'}" for n in range(20))
+    codes = {notice.code: notice.message for notice in compared(run("a✓"), run(picture)).notices}
+    assert ("equal_trials" in codes) is is_told
+    if is_told:
+        assert codes["equal_trials"].startswith(f"candidate: in {20 - wavering} of 20 cases every trial gave the same answer.")
+
+
+def test_one_trial_is_no_copy() -> None:
+    assert compared(run("a✓ b✗"), run("a✓ b✗")).notices == ()
+
+
 def test_another_dataset_is_named_and_only_equal_cases_are_compared() -> None:
     comparison = compared(run("a✓ b✓", dataset="aaaa"), run("a✓ b✓", dataset="bbbb", edited=["b"]))
     assert [notice.code for notice in comparison.notices] == ["dataset_differs"]
