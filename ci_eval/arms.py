@@ -6,11 +6,12 @@ This is where rooms that don't know each other meet: dataset rows become replies
 
 from __future__ import annotations
 
+import asyncio
 import tempfile
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -75,6 +76,8 @@ class Surroundings:
     event: EventCommits | None
     folder: Path
     """Where set-up logs go."""
+    setup_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """The arms' set-up commands take turns."""
 
 
 def open_arms(
@@ -124,6 +127,7 @@ def _running_arm(
         environ=dict(around.environ),
         concurrency=config.concurrency,
         setup_log=around.folder / f"{arm}-setup.log" if getattr(config.target, "setup", None) else None,
+        setup_turn=around.setup_turn,
     )
     target = config.target.open(context)
     return OpenArm(

@@ -17,7 +17,8 @@ In: a case and a trial number. Out: a Reply, or a TargetFailure that says whethe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import asyncio
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Protocol
 
@@ -71,6 +72,8 @@ class TargetContext:
     concurrency: int
     setup_log: Path | None = None
     """File that takes the end of what the set-up command writes; None: only its error message quotes it."""
+    setup_turn: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Shared by the arms: their set-up commands take turns, as package managers want it."""
 
 
 class TargetSpec(BaseModel):

@@ -31,6 +31,7 @@ class ProcessSpec(TargetSpec):
             environment=child_environment(context.environ, names=self.env),
             timeout_s=self.setup_timeout_s,
             log=context.setup_log,
+            turn=context.setup_turn,
         )
 
     def unset_names(self, context: TargetContext) -> str:

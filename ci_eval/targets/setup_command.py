@@ -1,4 +1,4 @@
-"""The set-up command of an arm: run once in its checkout, before the first case.
+"""The set-up command of an arm: run once in its checkout, before the first case; the arms take turns.
 
 In: a shell command. Out: nothing, or a TargetFailure that every case of the arm gets: without it there is no agent to judge.
 """
@@ -28,6 +28,8 @@ class SetupSettings:
     timeout_s: float
     log: Path | None
     """File for the end of what the command writes."""
+    turn: asyncio.Lock
+    """Held while the command runs."""
 
 
 class Setup:
@@ -46,7 +48,8 @@ class Setup:
             return
         async with self._lock:
             if not self._is_done:
-                self._failure = await _run(self._settings)
+                async with self._settings.turn:
+                    self._failure = await _run(self._settings)
                 self._is_done = True
         if self._failure is not None:
             raise TargetFailure(self._failure.code, self._failure.message)

@@ -123,6 +123,16 @@ def test_without_a_command_there_is_help_and_no_success(capsys: pytest.CaptureFi
     assert err == ""
 
 
+def test_the_arms_take_turns_in_setting_up_as_package_managers_want_it(folder: Path) -> None:
+    (folder / "old").mkdir()
+    (folder / "new").mkdir()
+    (folder / "ci-eval.yaml").write_text(
+        "dataset: data.jsonl\nbaseline: {directory: old}\ncandidate: {directory: new}\nevaluators: [exact_match]\n"
+        "target: {kind: command, command: cat answer, setup: 'mkdir ../lock; sleep 0.3; echo 1 > answer; rmdir ../lock'}\n"
+    )
+    assert run("run", "-q") == 0
+
+
 def test_an_output_folder_that_is_a_file_is_refused_before_anything_runs(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
