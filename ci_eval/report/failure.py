@@ -47,6 +47,6 @@ def _annotation(problem: Problem) -> Annotation:
         path=problem.file or "",
         line=problem.line or 1,
         level="failure",
-        title=one_line(f"ci-eval: {problem.code}", 200),
+        title="ci-eval: the input is wrong",
         message=one_line(f"{place}{problem.message}{f' ({problem.hint})' if problem.hint else ''}", MESSAGE_LIMIT),
     )
