@@ -11,7 +11,7 @@ import logging
 import platform
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -34,6 +34,7 @@ from ci_eval.messages.readers import READERS
 from ci_eval.report.render import render_report, write_report
 from ci_eval.report.settings import ReportSettings
 from ci_eval.run.engine import ArmRun, Work, evaluate
+from ci_eval.run.redaction import redacted_value
 from ci_eval.run.store import RunWriter, read_run
 from ci_eval.targets.checkout import EventCommits
 
@@ -55,21 +56,27 @@ class ComparisonJob:
 
     @classmethod
     def of(
-        cls, config: EvalConfig | None, *, folder: Path, now: Clock, repeat: str | None = None, url: str | None = None
+        cls,
+        config: EvalConfig | None,
+        *,
+        folder: Path,
+        now: Clock,
+        environ: Mapping[str, str],
     ) -> ComparisonJob:
-        """Take the settings of a configuration, or the defaults without one."""
-        if config is None:
-            return cls(folder=folder, now=now, compare=CompareSettings(), report=ReportSettings(title="Agent evaluation"))
-        return cls(
-            folder=folder,
-            now=now,
-            compare=CompareSettings(gate=config.gate, metrics=config.metrics, interval_level=config.interval_level),
-            report=ReportSettings(
-                title=config.report.title or config.name,
-                repeat_command=repeat,
-                report_url=url,
-            ),
+        """Take the settings of a configuration, or the defaults without one; no secret of the environment gets into the report."""
+        redact = Redactor(secrets_in(environ))
+        compare = CompareSettings()
+        configured: dict[str, object] = {"gate": compare.gate.model_dump(mode="json"), "interval_level": compare.interval_level}
+        title = "Agent evaluation"
+        if config is not None:
+            compare = CompareSettings(gate=config.gate, metrics=config.metrics, interval_level=config.interval_level)
+            configured = config.model_dump(mode="json", by_alias=True)
+            title = config.report.title or config.name
+        report = ReportSettings(
+            title=redact(title),
+            configuration={key: redacted_value(value, redact) for key, value in configured.items()},
         )
+        return cls(folder=folder, now=now, compare=compare, report=report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,6 +91,7 @@ class Job:
     """The commits of the GitHub event; None at home."""
     now: Clock
     repeat_command: str | None = None
+    """Without secrets: the report prints it."""
     report_url: str | None = None
 
     def run_file(self, arm: Arm) -> Path:
@@ -92,8 +100,9 @@ class Job:
 
     def comparison(self) -> ComparisonJob:
         """The second half of the job."""
-        config = self.loaded.config
-        return ComparisonJob.of(config, folder=self.folder, now=self.now, repeat=self.repeat_command, url=self.report_url)
+        job = ComparisonJob.of(self.loaded.config, folder=self.folder, now=self.now, environ=self.environ)
+        report = replace(job.report, repeat_command=self.repeat_command, report_url=self.report_url)
+        return replace(job, report=report)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

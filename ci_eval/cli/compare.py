@@ -18,9 +18,11 @@ from ci_eval.cli.options import (
     VerboseOption,
     set_level,
 )
+from ci_eval.cli.world import World
 
 
 def compare(
+    context: typer.Context,
     baseline: Annotated[Path, typer.Argument(metavar="BASE", help="Run file of the baseline.")],
     candidate: Annotated[Path, typer.Argument(metavar="CAND", help="Run file of the candidate.")],
     config: ConfigOption = DEFAULT_CONFIG,
@@ -33,5 +35,5 @@ def compare(
     from ci_eval.pipeline import compare_files
 
     set_level(quiet=quiet, verbose=verbose)
-    job = comparison_job(config, output, overrides or [])
+    job = comparison_job(World.of_command(context), config, output, overrides or [])
     return tell(compare_files(job, baseline, candidate), output, quiet=quiet)

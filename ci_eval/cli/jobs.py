@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final
 from ci_eval.cli.world import World
 from ci_eval.domain.comparison import Outcome
 from ci_eval.errors import ConfigError, ExitCode, Problem
+from ci_eval.log import Redactor, secrets_in
 
 if TYPE_CHECKING:
     from ci_eval.pipeline import ComparisonJob, Finished, Job
@@ -55,7 +56,7 @@ def open_job(world: World, config: Path, output: Path, overrides: Sequence[str],
         environ=world.environ,
         event=commits,
         now=lambda: now,
-        repeat_command=repeat_command(config, overrides),
+        repeat_command=Redactor(secrets_in(world.environ))(repeat_command(config, overrides)),
         report_url=context.run_url if context is not None else None,
     )
 
@@ -69,7 +70,7 @@ def _untrusted(event: str) -> Problem:
     )
 
 
-def comparison_job(config: Path, output: Path, overrides: Sequence[str]) -> ComparisonJob:
+def comparison_job(world: World, config: Path, output: Path, overrides: Sequence[str]) -> ComparisonJob:
     """Read what a comparison needs: gate and metric settings; without a configuration file the defaults hold."""
     from ci_eval.config.load import load_config
     from ci_eval.pipeline import ComparisonJob
@@ -77,10 +78,10 @@ def comparison_job(config: Path, output: Path, overrides: Sequence[str]) -> Comp
     now = datetime.datetime.now(datetime.UTC)
     if config.exists() or config != Path("ci-eval.yaml"):
         loaded = load_config(config, shown=str(config), overrides=overrides, today=now.date())
-        return ComparisonJob.of(loaded.config, folder=output, now=lambda: now)
+        return ComparisonJob.of(loaded.config, folder=output, now=lambda: now, environ=world.environ)
     if overrides:
         raise ConfigError(Problem(code="override", field="--set", message=f"there is no {config} whose keys could be set"))
-    return ComparisonJob.of(None, folder=output, now=lambda: now)
+    return ComparisonJob.of(None, folder=output, now=lambda: now, environ=world.environ)
 
 
 def repeat_command(config: Path, overrides: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
@@ -22,6 +23,7 @@ from ci_eval.cli.options import (
 )
 from ci_eval.cli.world import World
 from ci_eval.errors import CiEvalError, ExitCode
+from ci_eval.log import Redactor, secrets_in
 
 if TYPE_CHECKING:
     from ci_eval.cli.publication import Publisher
@@ -77,7 +79,7 @@ def run(
         job = open_job(world, config, output, [*(overrides or []), *arms], allow_untrusted_code=allow_untrusted_code)
         finished = run_both(job)
     except CiEvalError as error:
-        _tell_failure(publisher, error)
+        _tell_failure(publisher, error, world)
         raise
     code = tell(finished, output, quiet=quiet)
     if publisher is None:
@@ -89,10 +91,21 @@ def run(
     return code
 
 
-def _tell_failure(publisher: Publisher | None, error: CiEvalError) -> None:
+def _tell_failure(publisher: Publisher | None, error: CiEvalError, world: World) -> None:
     """An earlier green comment must not outlive an evaluation that failed; trouble in telling never hides the error itself."""
     if publisher is None or error.exit_code == ExitCode.INTERRUPTED:
         return
     from ci_eval.report.failure import render_failure
 
-    publisher.publish(render_failure(error, title="ci-eval"), code=error.exit_code)
+    redact = Redactor(secrets_in(world.environ))  # a message may quote what a set-up command or an agent printed
+    told = render_failure(error, title="ci-eval")
+    without_secrets = replace(
+        told,
+        comment=redact(told.comment),
+        summary=redact(told.summary),
+        check_title=redact(told.check_title),
+        check_summary=redact(told.check_summary),
+        check_text=redact(told.check_text),
+        annotations=tuple(replace(note, message=redact(note.message)) for note in told.annotations),
+    )
+    publisher.publish(without_secrets, code=error.exit_code)

@@ -1,6 +1,6 @@
 """The comparison as JSON, for programs: `comparison.json`.
 
-In: comparison and verdict. Out: JSON text with keys in a fixed order, numbers unrounded and finite, absence as null.
+In: comparison, verdict, configuration. Out: JSON text with keys in a fixed order, numbers unrounded and finite, absence as null.
 Text from outside stands in it unchanged, as JSON strings.
 """
 
@@ -31,8 +31,8 @@ SCHEMA_VERSION: Final = "ci-eval/comparison/v1"
 _SURROGATES: Final = re.compile("[\ud800-\udfff]")
 
 
-def render_json(comparison: Comparison, verdict: Verdict) -> str:
-    """Write `comparison.json`."""
+def render_json(comparison: Comparison, verdict: Verdict, configuration: Mapping[str, object] | None = None) -> str:
+    """Write `comparison.json`; `configuration` holds JSON values and is printed as it is."""
     document = {
         "schema_version": SCHEMA_VERSION,
         "verdict": {
@@ -44,7 +44,11 @@ def render_json(comparison: Comparison, verdict: Verdict) -> str:
         "changes": [_change(change) for change in comparison.changes],
         "cases": _cases(comparison.cases, comparison.identical_outputs),
         "usage": {"baseline": _usage(comparison.usage_baseline), "candidate": _usage(comparison.usage_candidate)},
-        "provenance": {"baseline": _header(comparison.baseline), "candidate": _header(comparison.candidate)},
+        "provenance": {
+            "baseline": _header(comparison.baseline),
+            "candidate": _header(comparison.candidate),
+            "configuration": dict(configuration or {}),
+        },
         "notices": [_notice(notice) for notice in comparison.notices],
     }
     text = json.dumps(document, ensure_ascii=False, allow_nan=False, indent=2)

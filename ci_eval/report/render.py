@@ -40,7 +40,7 @@ def render_report(comparison: Comparison, verdict: Verdict, settings: ReportSett
         check_summary=texts.check_summary,
         check_text=texts.check_text,
         annotations=annotate(told),
-        comparison_json=render_json(comparison, verdict),
+        comparison_json=render_json(comparison, verdict, settings.configuration),
     )
 
 

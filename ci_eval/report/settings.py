@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -15,3 +16,5 @@ class ReportSettings:
     """Command line that gives the same evaluation at home."""
     report_url: str | None = None
     """Address of the full report (the workflow run); from us or the runner, never from data."""
+    configuration: Mapping[str, object] = field(default_factory=dict)
+    """All that was configured or is the default, as JSON values; `comparison.json` carries it."""

@@ -20,6 +20,7 @@ from pydantic_core import PydanticSerializationError
 from ci_eval.domain.notice import Notice
 from ci_eval.domain.results import SCHEMA_VERSION, CaseResult, RunHeader, RunResult
 from ci_eval.errors import DataError, NoVerdictError, Problem
+from ci_eval.run.redaction import redacted_header, redacted_record
 
 Written = TypeVar("Written", RunHeader, CaseResult)
 
@@ -45,15 +46,15 @@ class RunWriter:
             self._file = path.open("w", encoding="utf-8", errors="replace", newline="\n")
         except OSError as error:
             raise NoVerdictError(_disk_message(path, error), hint="choose another folder with -o DIR") from error
-        self._write(_dump(_headers(), header))
+        self._write(_dump(_headers(), redacted_header(header, redact)))
 
     def add(self, record: CaseResult) -> None:
         """Append one record."""
-        self._write(_dump(_records(), record))
+        self._write(_dump(_records(), redacted_record(record, self._redact)))
 
     def _write(self, line: str) -> None:
         try:
-            self._file.write(self._redact(line) + "\n")
+            self._file.write(line + "\n")
             self._file.flush()
         except OSError as error:
             raise NoVerdictError(_disk_message(self.path, error), hint="what was written before is kept") from error

@@ -244,14 +244,37 @@ def test_the_version_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().out == f"ci-eval {__version__}\n"
 
 
-def test_secrets_never_reach_a_file(folder: Path) -> None:
+def test_secrets_never_reach_a_file_or_the_screen(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     secret = "sk-very-secret-0123456789"
     rows = answers()
     rows[0]["response"] = f"my key is {secret}"
     (folder / "after.jsonl").write_text(jsonl(rows), encoding="utf-8")
-    assert main(["run"], {"OPENAI_API_KEY": secret}) == 0
-    for path in (folder / "ci-eval-out").iterdir():
+    assert main(["run", "--set", f"name=agent {secret}"], {"OPENAI_API_KEY": secret}) == 0
+    out = folder / "ci-eval-out"
+    compared = ["compare", str(out / "baseline.jsonl"), str(out / "candidate.jsonl"), "-o", str(folder / "again")]
+    assert main([*compared, "--set", f"name=agent {secret}"], {"OPENAI_API_KEY": secret}) == 0
+    for path in (*out.iterdir(), *(folder / "again").iterdir()):
         assert secret not in path.read_text(encoding="utf-8"), path.name
+    assert "my key is ***" in (out / "candidate.jsonl").read_text(encoding="utf-8")
+    shown = capsys.readouterr()
+    assert secret not in shown.out + shown.err
+
+
+def test_what_failed_is_published_without_secrets(folder: Path) -> None:
+    secret = "sk-very-secret-0123456789"
+    environ = {
+        "GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "push", "GITHUB_REPOSITORY": "acme/agent", "GITHUB_SHA": "a" * 40,
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"), "GITHUB_OUTPUT": str(folder / "outputs"), "OPENAI_API_KEY": secret,
+    }  # fmt: skip
+    assert main(["run", "--publish", "--set", f"trials={secret}"], environ) == 2
+    summary = (folder / "summary").read_text(encoding="utf-8")
+    assert "trials" in summary
+    assert "***" in summary
+    assert secret not in summary
+
+
+def test_an_innocent_variable_with_a_secret_looking_name_breaks_nothing(folder: Path) -> None:
+    assert main(["run", "-q"], {"SORT_KEY": "case_id", "CACHE_KEY": "true", "PRIMARY_KEY": "exact_match"}) == 0
 
 
 def test_hostile_answers_do_not_speak_to_the_workflow_log(folder: Path) -> None:

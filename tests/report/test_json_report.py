@@ -22,6 +22,11 @@ def test_it_says_what_it_is_and_decides_first() -> None:
     assert written()["schema_version"] == "ci-eval/comparison/v1"
 
 
+def test_the_configuration_stands_in_the_provenance() -> None:
+    document = json.loads(render_json(travel_agent(), BLOCKED, {"gate": {"alpha": 0.05}}))
+    assert document["provenance"]["configuration"] == {"gate": {"alpha": 0.05}}
+
+
 def test_the_verdict_has_its_reasons() -> None:
     verdict = written()["verdict"]
     assert verdict == {

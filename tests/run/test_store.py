@@ -12,6 +12,7 @@ from ci_eval.domain.results import ArmSource, CaseResult, RunHeader
 from ci_eval.domain.sample import Failure, Usage
 from ci_eval.domain.score import Metric, Score
 from ci_eval.errors import DataError, NoVerdictError
+from ci_eval.log import Redactor
 from ci_eval.run.store import RunWriter, read_run
 
 HEADER = RunHeader(
@@ -75,11 +76,38 @@ def test_every_record_is_on_disk_before_the_next(tmp_path: Path) -> None:
         assert read_run(path, shown="run.jsonl").records == (RECORD,)
 
 
-def test_secrets_are_taken_out(tmp_path: Path) -> None:
+def test_secrets_are_taken_out_of_every_text(tmp_path: Path) -> None:
+    path, secret = tmp_path / "run.jsonl", 'sk-"quoted"'
+    record = CaseResult(
+        case_id="a",
+        trial=0,
+        fingerprint="f",
+        source=Source(file="d"),
+        status="error",
+        query=f"q {secret}",
+        title=secret,
+        ground_truths=(secret,),
+        expected_actions=(ExpectedAction(name="pay", arguments={"key": [secret]}, match="exact"),),
+        failure=Failure(stage="target", code=secret, message=f"401 for {secret}"),
+        output_text=f"my key is {secret}",
+        tool_calls=(ToolCall(name="login", arguments={secret: {"key": secret}}), ToolCall(name="x", arguments=secret)),
+        scores={"m": Score(metric="m", reason=f"found {secret}", label=secret, details={"seen": [{"text": secret}]})},
+    )
+    with RunWriter(path, HEADER, redact=Redactor([secret])) as writer:
+        writer.add(record)
+    text = path.read_text(encoding="utf-8")
+    assert "quoted" not in text
+    assert text.count("***") == 13
+
+
+@pytest.mark.parametrize("secret", ["case_id", "true", "null", "status", "error", "target", "quality", "1.0,"])
+def test_a_secret_that_is_spelt_like_our_own_words_breaks_no_file(tmp_path: Path, secret: str) -> None:
     path = tmp_path / "run.jsonl"
-    with RunWriter(path, HEADER, redact=lambda text: text.replace("48", "***")) as writer:
+    with RunWriter(path, HEADER, redact=Redactor([secret])) as writer:
         writer.add(RECORD)
-    assert "48 €" not in path.read_text(encoding="utf-8")
+        writer.add(FAILED)
+    result = read_run(path, shown="run.jsonl")
+    assert (result.header, result.records) == (HEADER, (RECORD, FAILED))
 
 
 def test_a_lone_surrogate_is_written_as_a_question_mark(tmp_path: Path) -> None:
