@@ -148,7 +148,7 @@ def missing_everywhere(
     if any(by_role(case) is not None for case in cases):
         return None
     near = get_close_matches(role, sorted({column for case in cases for column in case.fields}), n=1, cutoff=0.8)
-    return f"no case of the dataset has {role}{f'; is the column {near[0]} meant?' if near else ''}"
+    return f"no case of the dataset has {role}{f' (is the column {near[0]} meant?)' if near else ''}"
 
 
 def no_references(written: Mapping[str, str], cases: Sequence[Case]) -> str | None:

@@ -91,7 +91,7 @@ def test_a_fingerprint_changes_with_the_meaning_and_with_nothing_else() -> None:
 @pytest.mark.parametrize("kind", ["exact_match", "f1_score", "partial_match"])
 def test_a_reference_missing_in_every_row_is_told_before_anything_runs(kind) -> None:
     assert unusable(spec(kind), [row(query="q"), row(query="r")]) == "no case of the dataset has ground_truth"
-    assert unusable(spec(kind), [row(query="q", grund_truth="x")]).endswith("; is the column grund_truth meant?")
+    assert unusable(spec(kind), [row(query="q", grund_truth="x")]).endswith("(is the column grund_truth meant?)")
     assert unusable(spec(kind), [row(query="q"), row(query="r", ground_truth="")]) is None
     mapped = spec(kind, inputs={"ground_truth": "{{item.refrence}}"})
     assert unusable(mapped, [row(query="q", my_reference="x")]).endswith("did you mean my_reference?")
