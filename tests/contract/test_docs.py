@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from pathlib import Path
 
@@ -49,6 +50,26 @@ def test_every_evaluator_and_its_options_are_documented(spec: type[BaseModel]) -
     assert set(keys_of(spec)) - accepted_only <= named_in(EVALUATORS) | set(
         re.findall(r"\w+", "".join(YAML_BLOCK.findall(EVALUATORS)))
     )
+
+
+def test_every_key_of_the_comparison_is_documented() -> None:
+    document = json.loads((ROOT / "tests" / "golden" / "comparison_blocked.json").read_text(encoding="utf-8"))
+    usage = {key for arm in document["usage"].values() for key in arm if key != "failures"}
+    arms = {key for arm in ("baseline", "candidate") for key in document["provenance"][arm]}
+    metric = document["metrics"][0]
+    lists = (*document["changes"], *document["notices"], *document["verdict"]["reasons"])
+    keys = {
+        *document,
+        *document["verdict"],
+        *document["cases"],
+        *usage,
+        *arms,
+        *metric,
+        *metric["baseline"],
+        *metric["difference"],
+    }
+    keys |= {key for entry in lists for key in entry} | set(document["provenance"])
+    assert keys <= named_in((ROOT / "docs" / "files.md").read_text(encoding="utf-8"))
 
 
 def test_the_whole_configuration_shown_is_valid() -> None:
