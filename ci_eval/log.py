@@ -7,6 +7,7 @@ Text from outside (an agent's output, a case id, an exception) can speak to the 
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -51,17 +52,25 @@ def workflow_command(name: str, message: str, properties: Mapping[str, object] |
 
 
 class Redactor:
-    """Takes known secrets out of any text; values shorter than four characters would mask half of it and are left."""
+    """Takes known secrets out of any text, also where it quotes them as JSON or Python do.
+
+    Values shorter than four characters would mask half of the text and are left.
+    """
 
     def __init__(self, secrets: Iterable[str] = ()) -> None:
         lines = {line.strip() for secret in secrets for line in [secret, *secret.splitlines()]}
-        self._secrets = sorted((line for line in lines if len(line) >= 4), key=len, reverse=True)
+        spellings = {spelling for line in lines if len(line) >= 4 for spelling in _spellings(line)}
+        self._secrets = sorted(spellings, key=len, reverse=True)
 
     def __call__(self, text: str) -> str:
         """Return the text with every secret replaced by three stars."""
         for secret in self._secrets:
             text = text.replace(secret, _MASK)
         return text
+
+
+def _spellings(text: str) -> tuple[str, ...]:
+    return text, json.dumps(text)[1:-1], json.dumps(text, ensure_ascii=False)[1:-1], repr(text)[1:-1]
 
 
 SECRET_NAME = re.compile(

@@ -81,6 +81,9 @@ def run(
     except CiEvalError as error:
         _tell_failure(publisher, error, world)
         raise
+    except Exception:
+        _tell_failure(publisher, CiEvalError("this is a bug of ci-eval; the log of the job says more"), world)
+        raise
     code = tell(finished, output, quiet=quiet)
     if publisher is None:
         return code

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, Self, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ci_eval.domain.score import Direction, Metric, MetricKind
+from ci_eval.domain.score import LARGEST, NARROWEST, Direction, Metric, MetricKind
 from ci_eval.errors import ConfigError, Problem
 
 Mode: TypeAlias = Literal["statistical", "non_inferiority", "threshold", "strict", "report"]
@@ -92,6 +92,10 @@ class MetricSpec(_Section):
     def _fits_together(self) -> Self:
         if self.range is not None and not self.range[0] < self.range[1]:
             raise ValueError(f"range: the first value must be below the second, found {list(self.range)}")
+        if self.range is not None and not (max(map(abs, self.range)) <= LARGEST and self.range[1] - self.range[0] >= NARROWEST):
+            raise ValueError(
+                f"range: values within -{LARGEST:g}..{LARGEST:g} and {NARROWEST:g} apart or more, found {list(self.range)}"
+            )
         if self.min_effect is not None and self.equivalence is not None and self.min_effect > self.equivalence:
             raise ValueError(f"min_effect ({self.min_effect}) must not be above equivalence ({self.equivalence})")
         return self

@@ -10,6 +10,11 @@ ScoreStatus: TypeAlias = Literal["ok", "error", "skipped"]
 MetricKind: TypeAlias = Literal["binary", "score", "likert", "count", "ratio"]
 Direction: TypeAlias = Literal["higher", "lower", "none"]
 
+LARGEST = 1e15
+"""No score, count, cost or time is larger: whole numbers are still exact, and sums cannot overflow."""
+NARROWEST = 1e-6
+"""Narrowest range of a metric; scores that differ by a billionth count as equal."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Metric:

@@ -10,7 +10,7 @@ import math
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
-from ci_eval.domain.score import Direction, Metric, MetricKind
+from ci_eval.domain.score import LARGEST, NARROWEST, Direction, Metric, MetricKind
 from ci_eval.evaluators.inputs import Unscorable
 from ci_eval.evaluators.wording import quoted
 
@@ -66,6 +66,10 @@ class Declared(BaseModel):
             raise ValueError("minimum and maximum of a binary metric are 0 and 1; leave them out, or write metric_kind: score")
         if high is not None and low >= high:
             raise ValueError(f"minimum {low:g} is not below maximum {high:g}")
+        if abs(low) > LARGEST or (high is not None and abs(high) > LARGEST):
+            raise ValueError(f"minimum and maximum are expected within -{LARGEST:g}..{LARGEST:g}")
+        if high is not None and high - low < NARROWEST:
+            raise ValueError(f"minimum {low:g} and maximum {high:g} lie closer than {NARROWEST:g}: no difference could be told")
         if self.threshold is not None and self._direction() == "none":
             raise ValueError("direction: none says that no value is better, so nothing can pass a threshold; keep one of the two")
         if self.threshold is not None and not (low <= self.threshold and (high is None or self.threshold <= high)):

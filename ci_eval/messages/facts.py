@@ -15,6 +15,7 @@ from ci_eval.domain.notice import Notice
 from ci_eval.domain.readers import Unreadable
 from ci_eval.domain.roles import Roles
 from ci_eval.domain.sample import Failure, SampleStatus, Usage
+from ci_eval.domain.score import LARGEST
 from ci_eval.messages.drafts import wrong_type
 
 STATUS_WORDS: Final[Mapping[str, SampleStatus]] = {
@@ -117,6 +118,8 @@ def read_number(value: object, path: str) -> float | None:
         number = math.inf
     if not math.isfinite(number) or number < 0:
         raise Unreadable("bad_number", f"found {quoted(value)}; expected a finite number, 0 or more", path=path)
+    if number > LARGEST:
+        raise Unreadable("bad_number", f"found {quoted(value)}; expected at most {LARGEST:g}", path=path)
     return number
 
 

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 
 from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
-from ci_eval.domain.score import Metric, Score, errored
+from ci_eval.domain.score import LARGEST, Metric, Score, errored
 from ci_eval.evaluators.base import Evaluator
 
 log = logging.getLogger(__name__)
@@ -48,4 +48,6 @@ def _checked(metric: Metric, score: Score | None) -> Score:
         return errored(metric, "no_score", "the evaluator returned no score for this metric")
     if score.status == "ok" and (score.score is None or not math.isfinite(score.score)):
         return errored(metric, "not_finite", f"the evaluator returned {score.score}, which is no finite number")
+    if score.score is not None and abs(score.score) > LARGEST:
+        return errored(metric, "out_of_range", f"the evaluator returned {score.score:g}; at most {LARGEST:g} can be compared")
     return score

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from ci_eval.log import Redactor, secrets_in
 from ci_eval.targets.base import TargetContext, TargetSpec
 from ci_eval.targets.environment import EnvNames, child_environment
 from ci_eval.targets.setup_command import SetupSettings
@@ -32,6 +33,7 @@ class ProcessSpec(TargetSpec):
             timeout_s=self.setup_timeout_s,
             log=context.setup_log,
             turn=context.setup_turn,
+            redact=Redactor(secrets_in(context.environ)),
         )
 
     def unset_names(self, context: TargetContext) -> str:

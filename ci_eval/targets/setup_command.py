@@ -6,7 +6,7 @@ In: a shell command. Out: nothing, or a TargetFailure that every case of the arm
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -30,6 +30,8 @@ class SetupSettings:
     """File for the end of what the command writes."""
     turn: asyncio.Lock
     """Held while the command runs."""
+    redact: Callable[[str], str]
+    """Takes secrets out of the log: the file is kept and handed on."""
 
 
 class Setup:
@@ -71,7 +73,7 @@ async def _run(settings: SetupSettings) -> TargetFailure | None:
     if settings.log is not None:
         try:
             settings.log.parent.mkdir(parents=True, exist_ok=True)
-            settings.log.write_text(finished.stderr, encoding="utf-8")
+            settings.log.write_text(settings.redact(finished.stderr), encoding="utf-8")
         except OSError as error:
             return TargetFailure("sandbox", f"setup: its log could not be written: {error}")
     if finished.exit_code == 0:

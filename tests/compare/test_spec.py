@@ -38,6 +38,7 @@ def test_a_gate_refuses_what_it_does_not_know(gate: dict[str, object]) -> None:
     "spec",
     [
         {"gate": True}, {"kind": "boolean"}, {"range": [5, 1]}, {"range": [1, 1]}, {"range": [1]}, {"direction": "up"},
+        {"range": [0, 1e300]}, {"range": [0, 1e-9]},
         {"alpha": 1.5}, {"min_effect": 0.2, "equivalence": 0.1}, {"on_agent_error": "best"}, {"max_ratio": 0}, {"min": float("nan")},
     ],
 )  # fmt: skip

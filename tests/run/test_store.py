@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import resource
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -53,6 +58,18 @@ FAILED = CaseResult(
 
 def keep(text: str) -> str:
     return text
+
+
+@contextmanager
+def _largest_file(size: int) -> Iterator[None]:
+    """Let no file of this process grow beyond `size` bytes."""
+    before, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+        signal.signal(signal.SIGXFSZ, handler)
 
 
 def written(path: Path, *records: CaseResult) -> Path:
@@ -145,6 +162,75 @@ def test_a_file_that_is_no_run_is_refused(tmp_path: Path, content: str, code: st
         read_run(path, shown="run.jsonl")
     problem = caught.value.problems[0]
     assert (problem.code, problem.file, problem.line) == (code, "run.jsonl", line)
+
+
+@pytest.mark.parametrize("kept", range(1, 60))
+def test_a_file_cut_off_anywhere_in_its_last_line_keeps_the_rest(tmp_path: Path, kept: int) -> None:
+    last = replace(FAILED, query="größer als 5 € — {}{}{}")
+    path = written(tmp_path / "run.jsonl", RECORD, last)
+    data = path.read_bytes()
+    start = data.rstrip(b"\n").rfind(b"\n") + 1
+    cut = start + (len(data) - start - 1) * kept // 60
+    path.write_bytes(data[:cut])
+    result = read_run(path, shown="run.jsonl")
+    assert result.records == (RECORD,)
+    assert [notice.code for notice in result.notices] == ["run_cut_off"]
+
+
+@pytest.mark.parametrize(
+    ("found", "instead"),
+    [
+        ('"score":1.0', '"score":NaN'),
+        ('"score":1.0', '"score":1e400'),
+        ('"score":1.0', '"score":1e300'),
+        ('"score":1.0', '"score":"1"'),
+        ('"score":1.0', '"score":true'),
+        ('"passed":true', '"passed":1'),
+        ('"latency_s":0.25', '"latency_s":Infinity'),
+        ('"input_tokens":3', f'"input_tokens":{"9" * 400}'),
+        ('"trial":0', '"trial":"0"'),
+        ('"n":[1]', '"n":[NaN]'),
+        ('"n":[1]', f'"n":{"[" * 5000}{"]" * 5000}'),
+    ],
+)
+def test_a_value_that_no_writer_of_ours_makes_is_an_error(tmp_path: Path, found: str, instead: str) -> None:
+    path = written(tmp_path / "run.jsonl", RECORD, FAILED)
+    text = path.read_text(encoding="utf-8")
+    assert found in text
+    path.write_text(text.replace(found, instead), encoding="utf-8")
+    with pytest.raises(DataError, match=r"run\.jsonl:2"):
+        read_run(path, shown="run.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("found", "instead"),
+    [
+        ('"cases":2', '"cases":-1'),
+        ('"cases":2', f'"cases":{"9" * 30}'),
+        ('"trials":1', '"trials":0'),
+        ('"trials":1', f'"trials":{"9" * 30}'),
+        ('"minimum":0.0', '"minimum":-Infinity'),
+        ('"maximum":1.0', '"maximum":1e300'),
+    ],
+)
+def test_a_header_with_numbers_that_cannot_be_is_an_error(tmp_path: Path, found: str, instead: str) -> None:
+    path = written(tmp_path / "run.jsonl", RECORD)
+    text = path.read_text(encoding="utf-8")
+    assert found in text
+    path.write_text(text.replace(found, instead, 1), encoding="utf-8")
+    with pytest.raises(DataError, match=r"run\.jsonl:1"):
+        read_run(path, shown="run.jsonl")
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a disk that is always full")
+def test_a_full_disk_is_one_clear_error() -> None:
+    with pytest.raises(NoVerdictError, match="No space left"):
+        RunWriter(Path("/dev/full"), HEADER, redact=keep)
+
+
+def test_a_disk_that_fills_up_in_the_middle_is_one_clear_error(tmp_path: Path) -> None:
+    with _largest_file(10_000), pytest.raises(NoVerdictError, match="File too large"):
+        written(tmp_path / "run.jsonl", *[RECORD] * 100)
 
 
 def test_a_broken_line_in_the_middle_is_an_error(tmp_path: Path) -> None:

@@ -367,6 +367,15 @@ def test_setup_runs_once_before_the_first_case_and_its_log_is_kept(tmp_path: Pat
     assert where.setup_log.read_text() == "done\n"
 
 
+def test_the_log_of_the_setup_holds_no_secret(tmp_path: Path) -> None:
+    where = context(
+        agent(tmp_path / "arm", "def answer(query): return 'x'"), environ={**os.environ, "MODEL_API_KEY": 'sk-12"34\nsecond line'}
+    )
+    answer(PythonFunctionSpec(function="agent:answer", setup='echo "key: $MODEL_API_KEY"', env=("MODEL_API_KEY",)), where)
+    assert where.setup_log is not None
+    assert where.setup_log.read_text() == "key: ***\n"
+
+
 def test_a_setup_that_fails_stops_at_its_first_bad_line_and_quotes_its_end(tmp_path: Path) -> None:
     arm = agent(tmp_path / "arm", "def answer(query): return ''")
     spec = PythonFunctionSpec(function="agent:answer", setup="echo no such version >&2\nfalse\ntouch reached")
