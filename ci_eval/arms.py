@@ -158,27 +158,38 @@ def _asker(target: Target) -> Callable[[Case, int], Awaitable[Sample]]:
     return ask
 
 
-def _recorded_arm(loaded: LoadedConfig, arm: Arm, outputs: str, cases: Sequence[Case]) -> OpenArm:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Recorded:
+    """The recorded outputs of one arm, joined to the cases."""
+
+    samples: Mapping[tuple[str, int], Sample]
+    notices: tuple[Notice, ...]
+    """What is odd about the file; what is odd about an answer stands in its sample."""
+
+
+def _recorded(loaded: LoadedConfig, arm: Arm, outputs: str, cases: Sequence[Case]) -> _Recorded:
     path = loaded.folder / outputs
     rows = load_outputs(path, shown=path.as_posix(), readers=READERS)
     by_id = {case.id: case for case in cases}
-    samples: dict[tuple[str, int], object] = {}
-    for row, trial in _renumbered(rows.items):
-        if row.id in by_id:
-            samples[row.id, trial] = READERS.reply(by_id[row.id], row.value)
+    samples = {
+        (row.id, trial): READERS.reply(by_id[row.id], row.value) for row, trial in _renumbered(rows.items) if row.id in by_id
+    }
     if not samples:
         raise DataError(_nothing_in_common(arm, path.as_posix(), rows, cases))
-    target = RecordedTarget(samples)
     notices = [*rows.notices, *_join_notices(loaded.config.trials, arm, rows.items, by_id)]
-    for sample in samples.values():
-        notices += sample.notices if isinstance(sample, Sample) else ()
+    return _Recorded(samples=samples, notices=merge_notices(notices))
+
+
+def _recorded_arm(loaded: LoadedConfig, arm: Arm, outputs: str, cases: Sequence[Case]) -> OpenArm:
+    recorded = _recorded(loaded, arm, outputs, cases)
+    target = RecordedTarget(recorded.samples)
     return OpenArm(
         arm=arm,
         source=ArmSource(kind="outputs", description=outputs),
         repeatable=False,
         ask=_asker(target),
         close=target.close,
-        notices=merge_notices(notices),
+        notices=recorded.notices,
     )
 
 
@@ -235,8 +246,9 @@ def describe_arm(loaded: LoadedConfig, arm: Arm, cases: Sequence[Case]) -> tuple
     """Say what an arm is without running it; recorded outputs are read and joined."""
     spec: ArmSpec = getattr(loaded.config, arm)
     if spec.outputs is not None:
-        opened = _recorded_arm(loaded, arm, spec.outputs, cases)
-        return f"recorded outputs in {spec.outputs}", opened.notices
+        recorded = _recorded(loaded, arm, spec.outputs, cases)
+        answers = (notice for sample in recorded.samples.values() for notice in sample.notices)
+        return f"recorded outputs in {spec.outputs}", merge_notices([*recorded.notices, *answers])
     if spec.directory is not None:
         return open_directory(loaded.folder.resolve(), spec.directory, field=f"{arm}.directory").description, ()
     if spec.run is not None:

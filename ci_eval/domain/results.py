@@ -80,6 +80,8 @@ class CaseResult:
     latency_s: float | None = None
     scores: Mapping[str, Score] = field(default_factory=dict)
     """By metric name."""
+    notices: tuple[Notice, ...] = ()
+    """What was odd about the answer."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

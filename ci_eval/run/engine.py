@@ -164,6 +164,7 @@ def record_of(cell: Cell, sample: Sample, scores: Mapping[str, Score]) -> CaseRe
         cost_usd=sample.cost_usd,
         latency_s=sample.latency_s,
         scores=scores,
+        notices=sample.notices,
     )
 
 

@@ -22,7 +22,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from ci_eval.domain.json_text import quoted
-from ci_eval.domain.notice import Notice
+from ci_eval.domain.notice import Notice, merge_notices
 from ci_eval.domain.results import SCHEMA_VERSION, CaseResult, RunHeader, RunResult
 from ci_eval.domain.score import LARGEST, Metric
 from ci_eval.errors import DataError, NoVerdictError, Problem
@@ -102,7 +102,8 @@ def read_run(path: Path, *, shown: str) -> RunResult:
                 notices.append(Notice(code="run_cut_off", message=message, location=f"{shown}:{line.number}"))
                 continue
             raise DataError(_broken_line(shown, line.number, error)) from error
-    return RunResult(header=header, records=tuple(records), notices=tuple(notices))
+    notices += (notice for record in records for notice in record.notices)
+    return RunResult(header=header, records=tuple(records), notices=merge_notices(notices))
 
 
 def _read_header(line: bytes, shown: str) -> RunHeader:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 import pytest
 
 from ci_eval.domain.case import Case, Source
+from ci_eval.domain.notice import Notice
 from ci_eval.domain.readers import Unreadable
 from ci_eval.domain.results import Arm, CaseResult
 from ci_eval.domain.sample import Sample
@@ -175,3 +176,10 @@ def test_an_evaluator_costs_at_most_its_own_scores(evaluator: object, status: st
     if status == "error":
         assert score.score is None
         assert score.passed is None
+
+
+def test_what_is_odd_about_an_answer_is_kept_with_it() -> None:
+    odd = Notice(code="arguments_not_json", message="arguments of a call are no JSON")
+    arm = Recorder("candidate", lambda case, trial: Sample(output_text="hello", notices=(odd,)))
+    run(arm, cases="a")
+    assert arm.records[0].notices == (odd,)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import resource
 import signal
 from collections.abc import Iterator
@@ -13,6 +14,7 @@ import pytest
 
 from ci_eval.domain.case import ExpectedAction, Source
 from ci_eval.domain.message import ToolCall
+from ci_eval.domain.notice import Notice
 from ci_eval.domain.results import ArmSource, CaseResult, RunHeader
 from ci_eval.domain.sample import Failure, Usage
 from ci_eval.domain.score import Metric, Score
@@ -251,3 +253,10 @@ def test_a_folder_that_cannot_be_written_is_one_clear_error(tmp_path: Path) -> N
 def test_a_missing_run_file_is_named() -> None:
     with pytest.raises(DataError, match=r"before\.jsonl: no such run file"):
         read_run(Path("nowhere/before.jsonl"), shown="before.jsonl")
+
+
+def test_notices_of_all_records_are_added_up(tmp_path: Path) -> None:
+    odd = Notice(code="odd", message="something odd", location="data.jsonl:3")
+    records = [dataclasses.replace(FAILED, case_id=name, notices=(odd,)) for name in "abc"]
+    result = read_run(written(tmp_path / "run.jsonl", *records), shown="run.jsonl")
+    assert [(notice.code, notice.count) for notice in result.notices] == [("odd", 3)]
