@@ -248,7 +248,10 @@ class _Judged:
         return self.compared.result is not MetricClass.INVALID and self.compared.reason not in {"no_pairs", "evaluator_changed"}
 
     def informational_rules(self) -> Iterator[Rule]:
-        """Yield a possible regression: it asks for a look and never blocks."""
+        """Yield a possible regression, or an evaluator that broke down: each asks for a look and never blocks."""
+        one = self.compared
+        if one.result is MetricClass.INVALID and one.baseline.evaluator_errors + one.candidate.evaluator_errors:
+            yield self._rule("evaluator_failed", Outcome.WARN, f"Not gated: {wording.incomplete(one)}", one.missing_ids)
         if self.compared.result is MetricClass.REGRESSED:
             found = wording.moved(self.compared, self.level)
             sentence = f"Possible regression, not gated: {found[:1].lower()}{found[1:]}"

@@ -25,6 +25,7 @@ UNDECIDED_REASONS = {
     "removed": "many of the baseline's cases were removed.",
     "not_blocking": "a loss was found that the gate's mode lets pass.",
     "no_measurement": "a limit on a measurement could not be checked.",
+    "evaluator_failed": "an evaluator that is not gated failed.",
     "possible_regression": "a metric that is not gated may have regressed.",
 }
 """What a warning's headline says, by the name of its first rule."""

@@ -132,6 +132,14 @@ def test_a_possible_regression_that_is_not_gated_only_warns() -> None:
     )
 
 
+def test_an_evaluator_that_broke_down_is_no_silent_pass_although_nothing_is_gated_on_it() -> None:
+    before = both(run(marks("✓" * 20)), run(marks("✓" * 20), metric=binary("other")))
+    after = both(run(marks("✓" * 20), voice="x"), run(marks("#" * 20), metric=binary("other")))
+    verdict = gated(before, after)
+    assert (verdict.outcome, verdict.headline) == (WARN, "No decision: an evaluator that is not gated failed.")
+    assert "20 evaluator errors" in rule(verdict, "evaluator_failed").sentence
+
+
 def test_runs_scored_differently_are_not_compared() -> None:
     verdict = gated(run(marks("✓" * 20), metric=binary(fingerprint="1")), run(marks("✗" * 20), metric=binary(fingerprint="2")))
     assert (verdict.outcome, verdict.headline) == (WARN, "No decision: the two runs were scored differently.")
