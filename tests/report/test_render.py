@@ -171,7 +171,11 @@ def test_the_commonest_cause_is_told_in_its_own_words() -> None:
         cost_usd=None, tokens=None, latency_median_s=None, latency_p95_s=None, agent_errors=3, infra_errors=1, not_run=0,
         failures={"not_found": 2, "exception": 1, "rate_limited": 1},
     )  # fmt: skip
-    metrics = [compared(SUCCESS, estimate(1.0), estimate(0.9, evaluator_errors=1, skipped=1), (-0.1, -0.2, 0.0), MetricClass.INCONCLUSIVE)]
+    metrics = [
+        compared(
+            SUCCESS, estimate(1.0), estimate(0.9, evaluator_errors=1, skipped=1), (-0.1, -0.2, 0.0), MetricClass.INCONCLUSIVE
+        )
+    ]
     comment = render_report(comparison(metrics, pairs=pairs, usage_candidate=usage), PASSED, SETTINGS).comment
     assert "counted as failures of the agent. Most often: `agent has no traige; near names: triage`." in comment
     assert "counted against nobody. Most often: `429 from the model`." in comment
