@@ -6,6 +6,7 @@ import typer
 
 from ci_eval.cli.jobs import open_job
 from ci_eval.cli.options import DEFAULT_CONFIG, DEFAULT_OUTPUT, ArmOption, ConfigOption, SetOption, arm_override
+from ci_eval.cli.screen import show
 from ci_eval.cli.world import World
 from ci_eval.log import neutral
 
@@ -23,4 +24,4 @@ def check(
     arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
     job = open_job(World.of_command(context), config, DEFAULT_OUTPUT, [*(overrides or []), *arms], allow_untrusted_code=True)
     for line in check_job(job):
-        typer.echo(neutral(line))
+        show(f"{neutral(line)}\n")

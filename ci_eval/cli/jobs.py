@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ci_eval.cli.screen import show
 from ci_eval.cli.world import World
 from ci_eval.domain.comparison import Outcome
 from ci_eval.errors import ConfigError, ExitCode, Problem
@@ -96,7 +97,6 @@ def tell(finished: Finished, folder: Path, *, quiet: bool) -> ExitCode:
     if not quiet:
         width = shutil.get_terminal_size((100, 40)).columns
         colour = sys.stdout.isatty()
-        sys.stdout.write(render_terminal(finished.comparison, finished.verdict, finished.settings, width=width, colour=colour))
-        sys.stdout.flush()
+        show(render_terminal(finished.comparison, finished.verdict, finished.settings, width=width, colour=colour))
         log.info("files in %s: %s", folder, ", ".join(sorted(path.name for path in folder.iterdir())))
     return EXIT_CODES[finished.verdict.outcome]

@@ -8,15 +8,19 @@ from __future__ import annotations
 
 import logging
 import os
+import signal
 import sys
+import threading
 import traceback
 from collections.abc import Mapping, Sequence
+from types import FrameType
 
 import typer
 from typer.main import get_command
 
 from ci_eval import __version__
 from ci_eval.cli import check, compare, run, schema, score
+from ci_eval.cli.screen import open_screen
 from ci_eval.cli.world import World
 from ci_eval.errors import CiEvalError, ExitCode, InputError
 from ci_eval.log import Redactor, neutral, secrets_in, set_up
@@ -51,6 +55,8 @@ def root(context: typer.Context, version: bool = typer.Option(False, "--version"
 
 def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = None) -> int:
     """Run one command and return the exit code (README, "Exit codes")."""
+    stop_on_sigterm()
+    open_screen()
     world = World.of(os.environ if environ is None else environ)
     redact = Redactor(secrets_in(world.environ))
     set_up(sys.stderr, level=logging.INFO, redact=redact, locate=world.workspace_path if world.in_actions else None)
@@ -73,12 +79,22 @@ def main(argv: Sequence[str] | None = None, environ: Mapping[str, str] | None = 
     except KeyboardInterrupt:
         log.error("interrupted")
         return ExitCode.INTERRUPTED
-    except BrokenPipeError:
+    except SystemExit:  # typer's own way out when the reader of a help text has left; its code 1 would mean "blocked"
         return ExitCode.NO_VERDICT
     except Exception:  # noqa: BLE001 - the last door: our own bug gets its own exit code
         sys.stderr.write(neutral(redact(traceback.format_exc())) + "\n")
         log.error("this is a bug of ci-eval; please report it with the lines above")
         return ExitCode.BUG
+
+
+def stop_on_sigterm() -> None:
+    """End like Ctrl-C when a job is cancelled, at any moment: a worktree or a temporary folder must not stay behind."""
+    if threading.current_thread() is threading.main_thread() and signal.getsignal(signal.SIGTERM) == signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, _as_interrupt)
+
+
+def _as_interrupt(_number: int, _frame: FrameType | None) -> None:
+    signal.raise_signal(signal.SIGINT)
 
 
 def say_problems(error: InputError) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import sys
 from typing import Annotated, Literal
 
 import typer
@@ -21,6 +20,7 @@ from ci_eval.cli.options import (
     arm_override,
     set_level,
 )
+from ci_eval.cli.screen import show
 from ci_eval.cli.world import World
 from ci_eval.errors import ExitCode
 
@@ -45,8 +45,7 @@ def score(
     job = open_job(World.of_command(context), config, output, [*(overrides or []), *arm_override(arm, source)])
     result = score_arm(job, arm)
     if not quiet:
-        sys.stdout.write(render_run(result))
-        sys.stdout.flush()
+        show(render_run(result))
         log.info("run file: %s", job.run_file(arm))
     if not any(record.status == "ok" for record in result.records):
         log.error("no case of the %s has a result", arm)

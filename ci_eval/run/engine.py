@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import signal
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -64,7 +63,7 @@ OnDone: TypeAlias = Callable[[Arm, CaseResult], None]
 
 
 def evaluate(work: Work, on_done: OnDone) -> None:
-    """Ask and score everything; InterruptedRun on SIGINT or SIGTERM."""
+    """Ask and score everything; InterruptedRun on SIGINT (the command line makes one of SIGTERM)."""
     try:
         asyncio.run(_evaluate(work, on_done))
     except ExceptionGroup as group:
@@ -85,7 +84,6 @@ def grid(cases: Sequence[Case], arms: Sequence[ArmRun], *, trials: int) -> Itera
 
 
 async def _evaluate(work: Work, on_done: OnDone) -> None:
-    stop_on_sigterm()
     cells = grid(work.cases, work.arms, trials=work.trials)
 
     async def take_cells() -> None:
@@ -105,17 +103,6 @@ async def _evaluate(work: Work, on_done: OnDone) -> None:
             close = getattr(evaluator, "close", None)
             if close is not None:
                 await close()
-
-
-def stop_on_sigterm() -> None:
-    """End like Ctrl-C when the runner cancels the job; where signals can't be handled (threads), do without."""
-    task = asyncio.current_task()
-    if task is None:
-        return
-    try:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    except (NotImplementedError, RuntimeError, ValueError):
-        log.debug("SIGTERM is not handled here")
 
 
 async def run_cell(cell: Cell, evaluators: Sequence[Evaluator]) -> CaseResult:
