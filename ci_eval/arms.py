@@ -26,7 +26,7 @@ from ci_eval.domain.sample import Sample
 from ci_eval.errors import ConfigError, DataError, Problem
 from ci_eval.messages.readers import READERS
 from ci_eval.targets.base import Checkout, Target, TargetContext
-from ci_eval.targets.checkout import EventCommits, ResolvedArm, open_checkout, open_directory, resolve_commits
+from ci_eval.targets.checkout import EventCommits, FolderMissing, ResolvedArm, open_checkout, open_directory, resolve_commits
 from ci_eval.targets.environment import child_environment
 from ci_eval.targets.git import FetchAccess, Git
 from ci_eval.targets.recorded import RecordedTarget
@@ -101,7 +101,14 @@ def open_arms(
             checkout = open_directory(folder, spec.directory, field=f"{arm}.directory")
             opened.append(_running_arm(loaded, arm, checkout, around, ()))
         elif resolved is not None:
-            opened.append(_running_arm(loaded, arm, _worktree(git, arm, resolved, stack), around, notices))
+            try:
+                checkout = _worktree(git, arm, resolved, stack)
+            except FolderMissing as missing:
+                if arm == "candidate":
+                    raise
+                opened.append(_absent_baseline(resolved, missing, notices))
+            else:
+                opened.append(_running_arm(loaded, arm, checkout, around, notices))
             notices = ()  # told once
     return tuple(opened)
 
@@ -114,6 +121,19 @@ def _fetch_access(environ: Mapping[str, str]) -> FetchAccess | None:
 def _worktree(git: Git, arm: Arm, resolved: ResolvedArm, stack: ExitStack) -> Checkout:
     scratch = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="ci-eval-", ignore_cleanup_errors=True)))
     return stack.enter_context(open_checkout(git, resolved, name=arm, scratch=scratch))
+
+
+def _absent_baseline(resolved: ResolvedArm, missing: FolderMissing, notices: tuple[Notice, ...]) -> OpenArm:
+    """Stand in for an agent that did not exist yet: every case is new, and the gate says what that means (`on_no_baseline`)."""
+    target = RecordedTarget({})
+    return OpenArm(
+        arm="baseline",
+        source=ArmSource(kind="commit", description=missing.message, commit=resolved.commit),
+        repeatable=False,
+        ask=_asker(target),
+        close=target.close,
+        notices=(*notices, Notice(code="no_baseline", message=f"{missing.message}: the agent did not exist yet")),
+    )
 
 
 def _running_arm(

@@ -71,7 +71,7 @@ class ComparisonJob:
         if config is not None:
             compare = CompareSettings(gate=config.gate, metrics=config.metrics, interval_level=config.interval_level)
             configured = config.model_dump(mode="json", by_alias=True)
-            title = config.report.title or config.name
+            title = config.title
         report = ReportSettings(
             title=redact(title),
             configuration={key: redacted_value(value, redact) for key, value in configured.items()},
@@ -242,4 +242,4 @@ def check_job(job: Job) -> Iterator[str]:
     for notice in merge_notices(notices):
         times = f" ({notice.count} times, first {notice.location})" if notice.location else ""
         yield f"notice         {notice.message}{times}"
-    yield "everything can be read; nothing was run"
+    yield "configuration and data can be read; neither git nor the agent was asked"

@@ -8,8 +8,11 @@ from typing import Annotated, TypeAlias
 
 import typer
 
+from ci_eval.errors import ConfigError, Problem
+
 DEFAULT_CONFIG = Path("ci-eval.yaml")
 DEFAULT_OUTPUT = Path("ci-eval-out")
+ARM_KINDS = ("ref", "directory", "outputs", "run")
 
 ConfigOption: TypeAlias = Annotated[Path, typer.Option("-c", "--config", metavar="FILE", help="The configuration.")]
 OutputOption: TypeAlias = Annotated[Path, typer.Option("-o", "--output", metavar="DIR", help="Folder for run files and reports.")]
@@ -37,6 +40,12 @@ def arm_override(arm: str, value: str | None) -> list[str]:
     if value is None:
         return []
     kind, colon, rest = value.partition(":")
-    key, text = (kind, rest) if colon and kind in ("ref", "directory", "outputs", "run") else ("ref", value)
+    if colon and kind not in ARM_KINDS:  # no name of a commit has a colon
+        raise ConfigError(
+            Problem(
+                code="arm", field=f"--{arm}", message=f"there is no kind of arm {kind!r}", hint=f"known: {', '.join(ARM_KINDS)}"
+            )
+        )
+    key, text = (kind, rest) if colon else ("ref", value)
     quoted = text.replace("'", "''")
     return [f"{arm}={{{key}: '{quoted}'}}"]

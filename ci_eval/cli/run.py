@@ -74,15 +74,17 @@ def run(
         wanted=publish, comment=comment, check=check, check_name=check_name, key=key, incomplete=incomplete_conclusion
     )
     publisher = open_publisher(world, choice, output)
-    arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
+    title = "ci-eval"
     try:
+        arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
         job = open_job(world, config, output, [*(overrides or []), *arms], allow_untrusted_code=allow_untrusted_code)
+        title = job.loaded.config.title
         finished = run_both(job)
     except CiEvalError as error:
-        _tell_failure(publisher, error, world)
+        _tell_failure(publisher, error, title, world)
         raise
     except Exception:
-        _tell_failure(publisher, CiEvalError("this is a bug of ci-eval; the log of the job says more"), world)
+        _tell_failure(publisher, CiEvalError("this is a bug of ci-eval; the log of the job says more"), title, world)
         raise
     code = tell(finished, output, quiet=quiet)
     if publisher is None:
@@ -94,14 +96,14 @@ def run(
     return code
 
 
-def _tell_failure(publisher: Publisher | None, error: CiEvalError, world: World) -> None:
+def _tell_failure(publisher: Publisher | None, error: CiEvalError, title: str, world: World) -> None:
     """An earlier green comment must not outlive an evaluation that failed; trouble in telling never hides the error itself."""
     if publisher is None or error.exit_code == ExitCode.INTERRUPTED:
         return
     from ci_eval.report.failure import render_failure
 
     redact = Redactor(secrets_in(world.environ))  # a message may quote what a set-up command or an agent printed
-    told = render_failure(error, title="ci-eval")
+    told = render_failure(error, title=title)
     without_secrets = replace(
         told,
         comment=redact(told.comment),

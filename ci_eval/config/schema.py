@@ -105,6 +105,11 @@ class EvalConfig(Section):
     report: ReportSpec = ReportSpec()
 
     @property
+    def title(self) -> str:
+        """Heading of the report."""
+        return self.report.title or self.name
+
+    @property
     def runs_code(self) -> bool:
         """True when evaluating starts a program of the repository: the agent, or an evaluator of the user's own."""
         return self.baseline.needs_target or self.candidate.needs_target or any(spec.kind == "python" for spec in self.evaluators)

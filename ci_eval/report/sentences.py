@@ -142,6 +142,7 @@ _GATE_WORDS: Final = (
     (frozenset({"strict"}), "a metric blocks when more cases newly fail than allowed"),
     (frozenset({"must_pass"}), "must-pass cases block when they fail, whatever the baseline did"),
     (frozenset({"max_ratio", "max_ratio_total"}), "a measurement blocks above the ratio allowed"),
+    (frozenset({"missing", "no_ok_run", "no_score"}), "there is no verdict when more results are missing than allowed"),
     (frozenset({"report", "not_blocking"}), "losses are reported and don't block"),
 )
 """What each rule asks, by the rules that spoke."""

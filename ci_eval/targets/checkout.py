@@ -33,6 +33,10 @@ PULL_EVENTS = frozenset(
 )
 
 
+class FolderMissing(NoVerdictError):
+    """The commit is there, and the folder that the configuration stands in is not: the agent did not exist yet."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EventCommits:
     """The commits that a GitHub event is about."""
@@ -109,7 +113,7 @@ def open_checkout(git: Git, arm: ResolvedArm, *, name: str, scratch: Path) -> It
         with _owner_kept(git):
             notices = _add_worktree(git, worktree, arm)
         if not (worktree / prefix).is_dir():
-            raise NoVerdictError(f"{arm.description} has no folder {prefix}", hint="name the arm's folder with `directory:`")
+            raise FolderMissing(f"{arm.description} has no folder {prefix}", hint="name the arm's folder with `directory:`")
         yield Checkout(path=worktree / prefix, description=arm.description, commit=arm.commit, notices=notices)
     finally:
         with _owner_kept(git):

@@ -216,7 +216,15 @@ def test_compare_refuses_files_that_are_no_runs(folder: Path, capsys: pytest.Cap
 
 @pytest.mark.parametrize(
     "arguments",
-    [("fly",), ("run", "--wings"), ("run", "--set"), ("compare", "one.jsonl"), ("score", "--arm", "third"), ("run", "--publish")],
+    [
+        ("fly",),
+        ("run", "--wings"),
+        ("run", "--set"),
+        ("compare", "one.jsonl"),
+        ("score", "--arm", "third"),
+        ("run", "--publish"),
+        ("run", "--baseline", "ourputs:x"),
+    ],
 )
 def test_wrong_arguments_end_with_2(folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...]) -> None:
     assert run(*arguments) == 2
