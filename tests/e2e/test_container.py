@@ -95,7 +95,8 @@ def test_a_fork_s_token_still_gives_summary_and_exit_code(image: None, example: 
 
     assert found["exit_code"] == 0, found["log"]
     assert found["outputs"]["outcome"] == "pass"
-    assert "workflow_run" in found["summary"]
+    assert "comes from a fork" in found["summary"]
+    assert "pull-requests: write" in found["summary"]
     assert found["github"]["comments"] == {}
     assert [command["command"] for command in found["commands"] if command["command"] == "error"] == []
 
