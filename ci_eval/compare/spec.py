@@ -20,7 +20,7 @@ Mode: TypeAlias = Literal["statistical", "non_inferiority", "threshold", "strict
 Lenient: TypeAlias = Literal["pass", "warn", "block"]
 KeyPath: TypeAlias = tuple[str | int, ...]
 """Place of a key in the configuration, from its root."""
-Probability: TypeAlias = Annotated[float, Field(gt=0, lt=1)]
+Probability: TypeAlias = Annotated[float, Field(ge=1e-9, lt=1)]
 Share: TypeAlias = Annotated[float, Field(ge=0, lt=1)]
 NotNegative: TypeAlias = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 

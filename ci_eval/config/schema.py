@@ -101,7 +101,7 @@ class EvalConfig(Section):
     evaluators: list[EvaluatorEntry] = Field(min_length=1, description="What is scored.")
     metrics: dict[str, MetricSpec] = Field(default_factory=dict, description="Settings of single metrics, by name.")
     gate: GateSpec = Field(default=GateSpec(), description="What may block the merge.")
-    interval_level: float = Field(default=0.90, gt=0.5, lt=1, description="Two-sided level of the printed intervals.")
+    interval_level: float = Field(default=0.90, gt=0.5, le=0.999999, description="Two-sided level of the printed intervals.")
     report: ReportSpec = ReportSpec()
 
     @property

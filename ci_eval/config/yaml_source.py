@@ -18,6 +18,7 @@ import yaml
 from ci_eval.errors import ConfigError, Problem
 
 MAX_NODES = 100_000
+MAX_DIGITS = 400
 KeyPath: TypeAlias = tuple[str | int, ...]
 
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?\Z")
@@ -57,7 +58,10 @@ class Located:
 
 def read_yaml(text: str, *, shown: str) -> Located:
     """Parse one document; an empty one has the value None."""
-    loader = yaml.SafeLoader(text)
+    try:
+        loader = yaml.SafeLoader(text)
+    except yaml.reader.ReaderError as error:
+        raise _unprintable(text, error.position, shown) from error
     try:
         root = loader.get_single_node()
     except yaml.composer.ComposerError as error:
@@ -74,6 +78,12 @@ def read_yaml(text: str, *, shown: str) -> Located:
         return Located(value=None, marks={})
     builder = _Builder(shown)
     return Located(value=builder.build(root, ()), marks=builder.marks)
+
+
+def _unprintable(text: str, position: int, shown: str) -> ConfigError:
+    line, column = text.count("\n", 0, position) + 1, position - text.rfind("\n", 0, position)
+    message = f"the character U+{ord(text[position]):04X} has no place in a YAML file"
+    return ConfigError(Problem(code="yaml_character", file=shown, line=line, column=column, message=message))
 
 
 def _explained(error: yaml.MarkedYAMLError) -> str:
@@ -111,12 +121,24 @@ class _Builder:
         return self._mapping(node, path)
 
     def _scalar(self, node: yaml.ScalarNode) -> object:
-        text = str(node.value)
+        text = self._text(node)
         if node.style is not None:
             return text
         if text in _WORDS:
             return _WORDS[text]
-        return json.loads(text) if _NUMBER.match(text) else text
+        if not _NUMBER.match(text):
+            return text
+        if len(text) > MAX_DIGITS:
+            raise _problem(self._shown, node.start_mark, "yaml_number", f"a number of {len(text):,} digits is not read")
+        return json.loads(text)
+
+    def _text(self, node: yaml.ScalarNode) -> str:
+        text = str(node.value)
+        if any("\ud800" <= sign <= "\udfff" for sign in text):
+            raise _problem(
+                self._shown, node.start_mark, "yaml_character", "half of a character (a lone surrogate) cannot be read"
+            )
+        return text
 
     def _mapping(self, node: yaml.Node, path: KeyPath) -> dict[str, object]:
         values: dict[str, object] = {}
@@ -137,7 +159,7 @@ class _Builder:
     def _key(self, node: yaml.Node) -> str:
         if not isinstance(node, yaml.ScalarNode):
             raise _problem(self._shown, node.start_mark, "yaml_key", "a key must be a plain word")
-        return str(node.value)
+        return self._text(node)
 
     def _merged(self, node: yaml.Node, path: KeyPath) -> dict[str, object]:
         sources = node.value if isinstance(node, yaml.SequenceNode) else [node]

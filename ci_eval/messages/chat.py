@@ -88,7 +88,8 @@ def _read_results(message: RawMessage, path: str) -> list[Draft]:
 def _result_items(content: object, path: str) -> list[ToolResult]:
     if not isinstance(content, list):
         return []
-    if not any(isinstance(item, Mapping) and item.get("type") in RESULT_ITEMS for item in content):
+    kinds = [item.get("type") for item in content if isinstance(item, Mapping)]
+    if not any(isinstance(kind, str) and kind in RESULT_ITEMS for kind in kinds):
         return []
     parts, _ = read_content(content, f"{path}.content")
     results = [part for part in parts if isinstance(part, ToolResult)]

@@ -23,7 +23,7 @@ def problems(gate: dict[str, object], metric: Metric, spec: dict[str, object] | 
 @pytest.mark.parametrize(
     "gate",
     [
-        {"alpha": 0}, {"alpha": 1}, {"max_missing": 1}, {"max_missing": -0.1}, {"min_cases": 0}, {"mode": "stats"},
+        {"alpha": 0}, {"alpha": 1e-320}, {"alpha": 1}, {"max_missing": 1}, {"max_missing": -0.1}, {"min_cases": 0}, {"mode": "stats"},
         {"on_incomplete": "pass"}, {"on_inconclusive": "error"}, {"metrics": []}, {"confirm": {"enabled": True}},
         {"on_stale_baseline": "warn"}, {"margin": -1}, {"max_newly_failing": -1}, {"must_pass": {"tag": ["x"]}},
         {"quarantine": [{"case": "a", "reason": "no date"}]}, {"quarantine": [{"case": "a", "until": "2026-13-01", "reason": "x"}]},

@@ -49,9 +49,16 @@ def test_merge_keys_work_and_own_keys_win() -> None:
         ("? [x]\n: 1\n", "yaml_key", 1),
         ("a: 1\nb: 'open\n", "yaml_syntax", 3),
         ("a: *nobody\n", "yaml_syntax", 1),
+        ("a: 1\nb: x\x00y\n", "yaml_character", 2),
+        ("a: 1\nb: \x7f\n", "yaml_character", 2),
+        ("a: 1\nb: \ud800\n", "yaml_character", 2),
+        ('a: 1\nb: "\\ud800"\n', "yaml_character", 2),
+        ('a: 1\n"\\ud800": b\n', "yaml_character", 2),
+        (f"a: 1\nb: {'9' * 5_000}\n", "yaml_number", 2),
     ],
-    ids=["bracket", "tab", "python tag", "custom tag", "two documents", "key twice", "list as key", "open quote", "no anchor"],
-)
+    ids=["bracket", "tab", "python tag", "custom tag", "two documents", "key twice", "list as key", "open quote", "no anchor",
+         "nul", "delete", "half a character", "escaped half", "half in a key", "endless number"],
+)  # fmt: skip
 def test_everything_else_is_an_error_with_its_place(text: str, code: str, line: int) -> None:
     with pytest.raises(ConfigError) as caught:
         read_yaml(text, shown="c.yaml")

@@ -375,3 +375,39 @@ def test_any_json_is_read_or_refused(value: object) -> None:
         read_conversation(value)
     except Unreadable:
         pass
+
+
+REAL: list[object] = [
+    {"role": "system", "content": "Be kind."},
+    {"role": "user", "content": [{"type": "text", "text": "x"}, {"type": "input_image", "image_url": "y"}]},
+    {
+        "role": "assistant", "content": [{"type": "tool_call", "tool_call_id": "1", "name": "f", "arguments": {"a": 1}}],
+        "tool_calls": [{"id": "2", "type": "function", "function": {"name": "g", "arguments": "{}"}}],
+    },
+    {"role": "tool", "tool_call_id": "1", "content": [{"type": "tool_result", "tool_result": "ok"}], "status": "ok"},
+    {"role": "tool", "tool_call_id": "2", "content": "ok"},
+    {"type": "function_call", "call_id": "3", "name": "h", "arguments": "{}"},
+    {"type": "function_call_output", "call_id": "3", "output": "ok"},
+    {"type": "mcp_call", "name": "m", "server_label": "s", "arguments": "{}", "output": "o", "error": None},
+    {"type": "reasoning", "summary": [{"type": "summary_text", "text": "t"}]},
+    {"role": "assistant", "content": "done", "refusal": None},
+]  # fmt: skip
+
+
+def places(value: object) -> list[list[str | int]]:
+    members = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    return [place for key, member in members for place in [[key], *([key, *rest] for rest in places(member))]]
+
+
+@pytest.mark.parametrize("instead", [None, True, 7, "", "tool", [], [[]], ["x"], {}, {"type": []}, [{"type": {}}], [None]])
+def test_one_odd_value_anywhere_is_read_or_refused(instead: object) -> None:
+    for place in places(REAL):
+        messages = json.loads(json.dumps(REAL))
+        around = messages
+        for key in place[:-1]:
+            around = around[key]
+        around[place[-1]] = instead
+        try:
+            read_conversation(messages)
+        except Unreadable:
+            continue
