@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import logging
 import platform
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -24,7 +24,7 @@ from ci_eval.config.schema import EvalConfig
 from ci_eval.dataset.load import Loaded, dataset_digest
 from ci_eval.domain.case import Case
 from ci_eval.domain.comparison import Comparison, Verdict
-from ci_eval.domain.notice import merge_notices
+from ci_eval.domain.notice import Notice, merge_notices
 from ci_eval.domain.report import Report
 from ci_eval.domain.results import ARMS, Arm, RunHeader, RunResult
 from ci_eval.errors import ConfigError
@@ -223,23 +223,25 @@ def _header(job: Job, arm: OpenArm, cases: Loaded[Case], evaluators: Sequence[Ev
     )
 
 
-def check_job(job: Job) -> Iterator[str]:
-    """Look at everything that can be looked at without running anything; yields lines for a person."""
-    config = job.loaded.config
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Checked:
+    """What a look at configuration and data found, nothing having been run."""
+
+    cases: int
+    evaluators: Sequence[EvaluatorSpec]
+    arms: Mapping[Arm, str]
+    """What each arm is, in words."""
+    notices: Sequence[Notice]
+
+
+def check(job: Job) -> Checked:
+    """Read everything that can be read without asking git or the agent."""
     cases = read_cases(job.loaded)
-    yield f"configuration  {job.loaded.shown}"
-    yield f"dataset        {config.dataset.path}: {len(cases.items)} case{'' if len(cases.items) == 1 else 's'}"
     specs = check_evaluators(job.loaded, cases.items)
-    for spec in specs:
-        yield f"evaluator      {spec.kind}: {', '.join(metric.name for metric in spec.metrics())}"
-    notices = [*cases.notices]
-    for arm in ARMS:
-        description, found = describe_arm(job.loaded, arm, cases.items)
-        yield f"{arm:<15}{description}"
-        notices += found
-    for advice in [text for spec in specs for text in (*spec.warnings(), *spec.advice())]:
-        yield f"advice         {advice}"
-    for notice in merge_notices(notices):
-        times = f" ({notice.count} times, first {notice.location})" if notice.location else ""
-        yield f"notice         {notice.message}{times}"
-    yield "configuration and data can be read; neither git nor the agent was asked"
+    described = {arm: describe_arm(job.loaded, arm, cases.items) for arm in ARMS}
+    return Checked(
+        cases=len(cases.items),
+        evaluators=specs,
+        arms={arm: words for arm, (words, _) in described.items()},
+        notices=merge_notices([*cases.notices, *(notice for _, found in described.values() for notice in found)]),
+    )
