@@ -36,6 +36,7 @@ class Pairing:
 
 def pair_runs(baseline: RunResult, candidate: RunResult) -> Pairing:
     """Bring the records of both arms together by case id."""
+    _refuse_swapped(baseline, candidate)
     before, after = _by_case(baseline), _by_case(candidate)
     absent = _Absence(baseline, candidate, before=before, after=after)
     names = ("paired", "added", "removed", "modified", "missing")
@@ -52,6 +53,15 @@ def pair_runs(baseline: RunResult, candidate: RunResult) -> Pairing:
         trials_baseline=baseline.header.trials,
         trials_candidate=candidate.header.trials,
     )
+
+
+def _refuse_swapped(baseline: RunResult, candidate: RunResult) -> None:
+    """A loss read backwards is a gain: two files that both say they are the other arm were given in the wrong order."""
+    if (baseline.header.arm, candidate.header.arm) == ("candidate", "baseline"):
+        message = (
+            "the first run file was written for the candidate and the second for the baseline: they stand in the wrong order"
+        )
+        raise DataError(Problem(code="arms_swapped", message=message, hint="give the baseline first: ci-eval compare BASE CAND"))
 
 
 def needed_trials(trials: int) -> int:
