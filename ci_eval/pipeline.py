@@ -31,7 +31,7 @@ from ci_eval.errors import ConfigError
 from ci_eval.evaluators.base import Evaluator, EvaluatorContext, EvaluatorSpec
 from ci_eval.log import Redactor, secrets_in
 from ci_eval.messages.readers import READERS
-from ci_eval.report.render import render_report, write_report
+from ci_eval.report.render import clear_folder, render_report, write_report
 from ci_eval.report.settings import ReportSettings
 from ci_eval.run.engine import ArmRun, Work, evaluate
 from ci_eval.run.redaction import redacted_value
@@ -117,6 +117,7 @@ class Finished:
 
 def run(job: Job) -> Finished:
     """Run both arms, compare them, write the report: the main job."""
+    clear_folder(job.folder)
     baseline, candidate = evaluate_arms(job, ("baseline", "candidate"))
     return conclude(job.comparison(), baseline, candidate)
 

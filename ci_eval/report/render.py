@@ -21,6 +21,7 @@ from ci_eval.report.settings import ReportSettings
 from ci_eval.report.templates import open_templates
 
 HEADLINE_LIMIT: Final = 115  # characters; a commit status takes 140, and a cut adds up to 25 of its own
+REPORT_FILES: Final = ("comment.md", "summary.md", "comparison.json")
 CHECK_TITLES: Final = {
     Outcome.INCOMPLETE: "Evaluation incomplete: no verdict",
 }
@@ -44,11 +45,12 @@ def render_report(comparison: Comparison, verdict: Verdict, settings: ReportSett
     )
 
 
-def write_report(report: Report, folder: Path) -> tuple[Path, ...]:
-    """Write the files into the folder, made if need be; return their paths."""
-    texts = {"comment.md": report.comment, "summary.md": report.summary, "comparison.json": report.comparison_json}
+def clear_folder(folder: Path) -> None:
+    """Make the folder and take an earlier report out of it: what an evaluation that fails leaves must not look like its result."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
+        for name in REPORT_FILES:
+            (folder / name).unlink(missing_ok=True)
     except (FileExistsError, NotADirectoryError) as error:
         raise InputError(
             Problem(
@@ -58,12 +60,17 @@ def write_report(report: Report, folder: Path) -> tuple[Path, ...]:
         ) from error  # fmt: skip
     except OSError as error:
         raise _unwritable(folder, error) from error
-    for name, text in texts.items():
+
+
+def write_report(report: Report, folder: Path) -> tuple[Path, ...]:
+    """Write the files into the folder, made if need be; return their paths."""
+    clear_folder(folder)
+    for name, text in zip(REPORT_FILES, (report.comment, report.summary, report.comparison_json), strict=True):
         try:
             (folder / name).write_text(text, encoding="utf-8", newline="\n")
         except OSError as error:
             raise _unwritable(folder / name, error) from error
-    return tuple(folder / name for name in texts)
+    return tuple(folder / name for name in REPORT_FILES)
 
 
 def _unwritable(path: Path, error: OSError) -> NoVerdictError:

@@ -300,3 +300,11 @@ def test_hostile_answers_do_not_speak_to_the_workflow_log(folder: Path) -> None:
     assert [line for line in lines if line.lstrip().startswith("::") or "##[" in line] == []
     assert any("Injected" in line for line in lines)
     assert done.returncode == 1  # four of twelve broke
+
+
+def test_an_evaluation_that_fails_leaves_no_earlier_report_behind(folder: Path) -> None:
+    assert run("run", "-q") == 0
+    (folder / "after.jsonl").write_text("", encoding="utf-8")
+    assert run("run", "-q") == 2
+    assert not (folder / "ci-eval-out" / "comparison.json").exists()
+    assert not (folder / "ci-eval-out" / "comment.md").exists()
