@@ -139,8 +139,8 @@ def test_an_output_folder_that_is_a_file_is_refused_before_anything_runs(
     (folder / "ci-eval-out").write_text("in the way")
     code = run("run")
     err = capsys.readouterr().err
-    assert code == 3
-    assert "ci-eval-out/baseline.jsonl cannot be written" in err
+    assert code == 2
+    assert "ci-eval-out: a folder for the report was expected, found a file" in err
     assert (folder / "ci-eval-out").read_text() == "in the way"
     assert "Traceback" not in err
 
