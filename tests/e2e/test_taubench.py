@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import json
+import resource
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -201,11 +200,14 @@ def test_two_runs_write_the_same_bytes_save_the_provenance(folder: Path) -> None
     assert without_provenance(first) == without_provenance(second)
 
 
-def test_the_whole_run_takes_less_than_three_seconds(folder: Path) -> None:
-    def timed(action: Callable[[], object]) -> float:
-        started = time.perf_counter()
-        action()
-        return time.perf_counter() - started
+def test_the_whole_run_takes_less_than_three_seconds_of_the_processor(folder: Path) -> None:
+    def processor_time_s() -> float:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return used.ru_utime + used.ru_stime
 
-    command = [sys.executable, "-m", "ci_eval", "run", "-c", str(folder / "ci-eval.yaml"), "-o", str(folder / "out"), "-q"]
-    assert min(timed(lambda: subprocess.run(command, check=True, capture_output=True)) for _ in range(3)) < 3.0
+    before = processor_time_s()  # not the clock on the wall: other tests run beside this one
+    subprocess.run(
+        [sys.executable, "-m", "ci_eval", "run", "-c", str(folder / "ci-eval.yaml"), "-o", str(folder / "out"), "-q"],
+        check=True, capture_output=True,
+    )  # fmt: skip
+    assert processor_time_s() - before < 3.0
