@@ -111,7 +111,7 @@ def test_recorded_facts_in_cells_are_numbers(tmp_path: Path) -> None:
 
 
 def test_large_cells_are_no_problem(tmp_path: Path) -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     loaded = cases(tmp_path, "d.csv", "query,x\n" + f'"{"long text, " * 60_000}",1\n' * 5)
     assert len(loaded.items) == 5
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

@@ -80,6 +80,6 @@ def test_a_result_nobody_asked_for_is_kept_and_told() -> None:
 
 def test_many_calls_of_one_id_pair_quickly() -> None:
     messages = [call("f", "x") for _ in range(5_000)] + [result(n, "x") for n in range(5_000)]
-    started = time.perf_counter()
+    started = time.process_time()
     assert len(read_conversation(messages).messages) == 10_000
-    assert time.perf_counter() - started < 2
+    assert time.process_time() - started < 2

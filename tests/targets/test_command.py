@@ -102,7 +102,7 @@ def test_a_long_stderr_is_quoted_from_its_end(tmp_path: Path) -> None:
 def test_what_stays_in_the_background_does_not_hold_the_answer_back(tmp_path: Path) -> None:
     started = time.monotonic()
     assert answer(shell("sleep 300 & echo $!"), context(tmp_path), case()) is not None
-    assert time.monotonic() - started < 2
+    assert time.monotonic() - started < 20  # the background job lasts 300
 
 
 def test_background_children_end_with_their_command(tmp_path: Path) -> None:
