@@ -430,53 +430,7 @@ def _exp(value: float | None) -> float | None:
     return None if value is None else math.exp(value)
 
 
-# --- several trials ---
-
-
-def pass_at_k(trials: int, passed: int, k: int) -> float | None:
-    """Chance that at least one of k trials passes, without bias; None unless 1 <= k <= trials.  Source: Chen et al. 2021."""
-    if not 1 <= k <= trials:
-        return None
-    return 1 - math.comb(trials - passed, k) / math.comb(trials, k)
-
-
-def pass_hat_k(trials: int, passed: int, k: int) -> float | None:
-    """Chance that all of k trials pass, without bias; None unless 1 <= k <= trials.  Source: Yao et al. 2024 (tau-bench)."""
-    if not 1 <= k <= trials:
-        return None
-    return math.comb(passed, k) / math.comb(trials, k)
-
-
 def mean_over_cases(values: Sequence[float | None]) -> float | None:
     """Mean of one number per case; None as soon as one is undefined, and without a case."""
     defined = [value for value in values if value is not None]
     return math.fsum(defined) / len(defined) if defined and len(defined) == len(values) else None
-
-
-def icc(groups: Sequence[Sequence[float]]) -> float | None:
-    """Agreement of the trials of a case, ICC(1) by one-way analysis of variance; at most 1, may be negative.
-
-    None below two cases, without a repeated trial, or when nothing varies.
-    """
-    groups = [group for group in groups if group]
-    n, total = len(groups), sum(len(group) for group in groups)
-    if n < 2 or total == n:
-        return None
-    grand = math.fsum(value for group in groups for value in group) / total
-    means = [math.fsum(group) / len(group) for group in groups]
-    between = math.fsum(len(group) * (mean - grand) ** 2 for group, mean in zip(groups, means, strict=True)) / (n - 1)
-    within = math.fsum((value - mean) ** 2 for group, mean in zip(groups, means, strict=True) for value in group) / (total - n)
-    size = (total - sum(len(group) ** 2 for group in groups) / total) / (n - 1)
-    denominator = between + (size - 1) * within
-    return None if abs(denominator) < TIE else (between - within) / denominator
-
-
-def newly_failing_p(*, baseline_passes: int, baseline_trials: int, candidate_passes: int, candidate_trials: int) -> float:
-    """One-sided Fisher exact test on the trials of one case: a label for people, not a gate."""
-    passes, trials = baseline_passes + candidate_passes, baseline_trials + candidate_trials
-    fewest = max(0, passes - baseline_trials)
-    ways = sum(
-        math.comb(candidate_trials, count) * math.comb(baseline_trials, passes - count)
-        for count in range(fewest, candidate_passes + 1)
-    )
-    return ways / math.comb(trials, passes)

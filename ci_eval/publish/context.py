@@ -31,13 +31,10 @@ class PullContext:
     api_url: str
     server_url: str
     """For links: `https://github.com`, or an Enterprise Server."""
-    graphql_url: str
     head_sha: str | None
     """The commit that checks, statuses and the comment speak of; never the test-merge commit of a pull request."""
     base_sha: str | None
     """The commit that the event names as the state before; None where it names none."""
-    checkout_sha: str | None
-    """GITHUB_SHA: what the checkout holds."""
     pull_number: int | None
     """The pull request to comment on; None when the event has none."""
     is_fork: bool
@@ -47,16 +44,10 @@ class PullContext:
     """1 for the first; a re-run has the same id."""
     run_url: str | None
     workspace: Path | None
-    actor: str
     output_file: Path | None
     """GITHUB_OUTPUT."""
     summary_file: Path | None
     """GITHUB_STEP_SUMMARY."""
-
-    @property
-    def is_merge_checkout(self) -> bool:
-        """True when the checkout is GitHub's test merge of the pull request into its base."""
-        return self.event_name == "pull_request" and self.checkout_sha is not None and self.checkout_sha != self.head_sha
 
     @property
     def runs_trusted_code(self) -> bool:
@@ -72,24 +63,20 @@ def read_context(environ: Mapping[str, str], event: Mapping[str, object]) -> Pul
     repository = _matching(_REPOSITORY, environ.get("GITHUB_REPOSITORY"))
     server_url = environ.get("GITHUB_SERVER_URL") or "https://github.com"
     run_id = _number(environ.get("GITHUB_RUN_ID"))
-    checkout_sha = environ.get("GITHUB_SHA") or None
-    commits = _commits(name, event, checkout_sha)
+    commits = _commits(name, event, environ.get("GITHUB_SHA"))
     return PullContext(
         event_name=name,
         repository=repository,
         api_url=environ.get("GITHUB_API_URL") or "https://api.github.com",
         server_url=server_url,
-        graphql_url=environ.get("GITHUB_GRAPHQL_URL") or "https://api.github.com/graphql",
         head_sha=commits.head,
         base_sha=commits.base,
-        checkout_sha=checkout_sha,
         pull_number=_pull_number(name, event, commits.head),
         is_fork=_is_fork(name, event, repository) or _is_dependabot(name, environ),
         run_id=run_id,
         run_attempt=_number(environ.get("GITHUB_RUN_ATTEMPT")) or 1,
         run_url=f"{server_url.rstrip('/')}/{repository}/actions/runs/{run_id}" if repository and run_id else None,
         workspace=_path(environ.get("GITHUB_WORKSPACE")),
-        actor=environ.get("GITHUB_ACTOR", ""),
         output_file=_path(environ.get("GITHUB_OUTPUT")),
         summary_file=_path(environ.get("GITHUB_STEP_SUMMARY")),
     )

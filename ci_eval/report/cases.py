@@ -90,8 +90,6 @@ class CaseChanges:
     fixed: tuple[CaseStory, ...]
     moves: tuple[MetricMoves, ...]
     others: tuple[ChangeList, ...]
-    unchanged: int
-    """Paired cases that did not change on any lead metric."""
 
 
 def tell_cases(comparison: Comparison) -> CaseChanges:
@@ -113,7 +111,6 @@ def tell_cases(comparison: Comparison) -> CaseChanges:
         fixed=tuple(tell(case_id) for case_id in gained),
         moves=_moves(comparison, names),
         others=_other_changes(comparison),
-        unchanged=len(set(comparison.cases.paired) - {change.case_id for change in comparison.changes if change.metric in names}),
     )
 
 

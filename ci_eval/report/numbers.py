@@ -1,4 +1,4 @@
-"""Numbers as people read them; the only place that rounds.
+"""Numbers as people read them; nothing else in this room rounds (the gate writes its own sentences, in `compare.wording`).
 
 In: unrounded numbers, None for unknown. Out: short plain text, `–` for unknown.
 Must not decide anything: decisions are taken on the unrounded numbers. No dollar sign either: two of them make a formula on GitHub.
@@ -55,13 +55,6 @@ def factor(ratio: float | None) -> str:
 def interval(low: str, high: str) -> str:
     """Two written numbers -> `[−23.0, −5.0]`; nothing when neither is known."""
     return "" if low == high == UNKNOWN else f"[{low}, {high}]"
-
-
-def p_value(p: float | None) -> str:
-    """0.0213 -> `0.021`; below 0.001 it says so."""
-    if p is None:
-        return UNKNOWN
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
 
 
 def duration(seconds: float | None) -> str:

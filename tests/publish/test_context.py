@@ -20,8 +20,7 @@ def test_outside_of_actions_there_is_no_context() -> None:
 def test_a_pull_request_is_about_its_head_and_not_about_the_merge_commit() -> None:
     context = context_of()
 
-    assert (context.head_sha, context.base_sha, context.checkout_sha) == (HEAD, BASE, MERGE)
-    assert context.is_merge_checkout
+    assert (context.head_sha, context.base_sha) == (HEAD, BASE)
     assert context.pull_number == 7
     assert not context.is_fork
     assert context.run_url == "https://github.com/octo/agent/actions/runs/42"
@@ -31,7 +30,6 @@ def test_a_push_is_about_the_pushed_commits() -> None:
     context = context_of(event={"before": BASE, "after": HEAD}, GITHUB_EVENT_NAME="push", GITHUB_SHA=HEAD)
 
     assert (context.head_sha, context.base_sha, context.pull_number) == (HEAD, BASE, None)
-    assert not context.is_merge_checkout
 
 
 def test_a_new_branch_has_no_commit_before() -> None:

@@ -38,11 +38,6 @@ def test_delta(value: float | None, text: str) -> None:
     assert numbers.delta(value) == text
 
 
-@pytest.mark.parametrize(("p", "text"), [(0.0213, "0.021"), (0.0004, "<0.001"), (1.0, "1.000"), (0.0, "<0.001"), (None, "–")])
-def test_p_value(p: float | None, text: str) -> None:
-    assert numbers.p_value(p) == text
-
-
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [(0.0, "0 ms"), (0.85, "850 ms"), (0.9999, "1.0 s"), (3.14, "3.1 s"), (59.94, "59.9 s"), (59.96, "1 min 00 s"), (125, "2 min 05 s"),
