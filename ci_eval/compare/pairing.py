@@ -11,10 +11,8 @@ from dataclasses import dataclass
 
 from ci_eval.domain.comparison import CasePair, CaseSets
 from ci_eval.domain.results import CaseResult, RunResult
+from ci_eval.domain.sample import NOT_RECORDED
 from ci_eval.errors import DataError, Problem
-
-NOT_RECORDED = "not_recorded"
-"""Failure code of a `not_run` record: the recorded outputs of the arm were made before the case existed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

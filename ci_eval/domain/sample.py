@@ -14,6 +14,8 @@ SampleStatus: TypeAlias = Literal["ok", "error", "skipped", "not_run"]
 
 INFRASTRUCTURE_CODES = frozenset({"rate_limited", "http_5xx", "connection", "timeout_runner", "sandbox"})
 """Failures that say nothing about the agent; codes that start with `judge_` belong here too. Every other code is the agent's."""
+NOT_RECORDED = "not_recorded"
+"""The code where the recorded outputs of an arm hold no answer to a case: its status is `not_run`, and nobody failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from typing import TypeAlias
 from ci_eval.domain.case import Case
 from ci_eval.domain.readers import Unreadable
 from ci_eval.domain.results import Arm, CaseResult
-from ci_eval.domain.sample import Failure, Sample
+from ci_eval.domain.sample import NOT_RECORDED, Failure, Sample
 from ci_eval.domain.score import Score
 from ci_eval.errors import CiEvalError, InterruptedRun
 from ci_eval.evaluators.base import Evaluator
@@ -23,8 +23,6 @@ from ci_eval.run.scoring import score_sample
 from ci_eval.targets.base import TargetFailure
 
 log = logging.getLogger(__name__)
-
-NOT_RECORDED = "not_recorded"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

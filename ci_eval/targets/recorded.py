@@ -9,10 +9,8 @@ from collections.abc import Mapping
 
 from ci_eval.domain.case import Case
 from ci_eval.domain.readers import Reply
+from ci_eval.domain.sample import NOT_RECORDED
 from ci_eval.targets.base import TargetFailure
-
-NOT_RECORDED = "not_recorded"
-"""The engine makes the status `not_run` of it: nobody failed."""
 
 
 class RecordedTarget:
