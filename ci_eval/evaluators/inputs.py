@@ -24,6 +24,10 @@ from ci_eval.evaluators.wording import quoted
 
 Read = TypeVar("Read")
 
+ANSWER_AND_REFERENCE: Mapping[str, str] = {
+    "response": "response", "ground_truth": "ground_truth", "expected_response": "ground_truth",
+}  # fmt: skip
+"""Accepted keys of `inputs` -> inputs, for an evaluator that holds an answer against references."""
 EMPTY_LIST_IS_A_VALUE = frozenset({"actions", "expected_actions", "response"})
 """Inputs for which `[]` says "nothing was done"; elsewhere it says that there is no value (the formats page, 1.3)."""
 

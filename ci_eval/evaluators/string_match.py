@@ -18,16 +18,14 @@ from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
 from ci_eval.domain.score import Metric, Score, scored
 from ci_eval.evaluators.base import EvaluatorContext, ZeroOneSpec
-from ci_eval.evaluators.inputs import Inputs, Unscorable, no_references, parse_inputs
-from ci_eval.evaluators.wording import quoted
+from ci_eval.evaluators.inputs import ANSWER_AND_REFERENCE, Inputs, Unscorable, no_references, parse_inputs
+from ci_eval.evaluators.wording import quoted, which_reference
 
 
 class ExactMatchSpec(ZeroOneSpec):
     """The answer equals the reference."""
 
-    input_names: ClassVar[Mapping[str, str]] = {
-        "response": "response", "ground_truth": "ground_truth", "expected_response": "ground_truth",
-    }  # fmt: skip
+    input_names: ClassVar[Mapping[str, str]] = ANSWER_AND_REFERENCE
 
     kind: Literal["exact_match"] = "exact_match"
     case_sensitive: bool = Field(default=True, description="false: Yes equals yes.")
@@ -74,10 +72,10 @@ class ExactMatch:
         answer = _settled(response)
         wanted = [_settled(reference) for reference in references]
         if answer in wanted:
-            return (scored(self.metric, 1.0, f"the answer equals {_which(wanted, wanted.index(answer))}"),)
+            return (scored(self.metric, 1.0, f"the answer equals {which_reference(wanted.index(answer), of=len(wanted))}"),)
         uncased = [_uncased(reference) for reference in wanted]
         if _uncased(answer) in uncased:
-            which = _which(wanted, uncased.index(_uncased(answer)))
+            which = which_reference(uncased.index(_uncased(answer)), of=len(wanted))
             if self.case_sensitive:
                 reason = f"the answer differs from {which} in upper and lower case only; case_sensitive: false would pass it"
                 return (scored(self.metric, 0.0, reason),)
@@ -92,10 +90,6 @@ def _settled(text: str) -> str:
 
 def _uncased(text: str) -> str:
     return unicodedata.normalize("NFC", text.casefold())  # casefold may take composed characters apart
-
-
-def _which(references: Sequence[str], at: int) -> str:
-    return "the reference" if len(references) == 1 else f"reference {at + 1} of {len(references)}"
 
 
 def _unequal(answer: str, references: Sequence[str]) -> str:

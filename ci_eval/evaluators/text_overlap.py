@@ -21,8 +21,8 @@ from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
 from ci_eval.domain.score import Metric, Score, scored
 from ci_eval.evaluators.base import EvaluatorContext, EvaluatorSpec
-from ci_eval.evaluators.inputs import Inputs, Unscorable, no_references, parse_inputs
-from ci_eval.evaluators.wording import counted, number
+from ci_eval.evaluators.inputs import ANSWER_AND_REFERENCE, Inputs, Unscorable, no_references, parse_inputs
+from ci_eval.evaluators.wording import counted, number, which_reference
 
 ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
 NO_PUNCTUATION = str.maketrans("", "", string.punctuation)
@@ -33,9 +33,7 @@ UNSPACED = re.compile(r"[぀-ヿ㐀-䶿一-鿿豈-﫿\U00020000-\U0003fffd]")
 class TextOverlapSpec(EvaluatorSpec):
     """What f1_score and partial_match have in common."""
 
-    input_names: ClassVar[Mapping[str, str]] = {
-        "response": "response", "ground_truth": "ground_truth", "expected_response": "ground_truth",
-    }  # fmt: skip
+    input_names: ClassVar[Mapping[str, str]] = ANSWER_AND_REFERENCE
 
     threshold: float = Field(default=0.5, ge=0, le=1, description="Passes at this score or above.")
     compat: Literal["azure"] | None = Field(
@@ -170,7 +168,7 @@ class WordF1:
 
 
 def _reason(response: str, references: Sequence[str], best: int, found: Overlap) -> str:
-    which = "the reference" if len(references) == 1 else f"reference {best + 1} of {len(references)}"
+    which = which_reference(best, of=len(references))
     if not response.strip():
         words = f"the agent returned an empty answer{', as the reference is' if found.equal_without_words else ''}"
     elif found.equal_without_words:

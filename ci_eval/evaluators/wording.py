@@ -32,6 +32,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
+def which_reference(index: int, *, of: int) -> str:
+    """Write `the reference`, or `reference 2 of 3` where there are several; the index counts from 0."""
+    return "the reference" if of == 1 else f"reference {index + 1} of {of}"
+
+
 def listed(names: Iterable[str]) -> str:
     """Put names in a row, each once with its number, in order of appearance; long rows end with how many are left out."""
     shown = [
