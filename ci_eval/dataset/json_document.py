@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from ci_eval.dataset.document import Document
-from ci_eval.dataset.jsonl import read_jsonl
+from ci_eval.dataset.jsonl import read_jsonl, repeated_key
 from ci_eval.dataset.source import SourceText
-from ci_eval.domain.json_text import JsonError, parse_json, shown_name
+from ci_eval.domain.json_text import JsonError, parse_json
 from ci_eval.domain.notice import Notice
 from ci_eval.errors import DataError
 
@@ -23,11 +23,7 @@ def read_json(source: SourceText) -> Document:
         raise DataError(
             source.problem("json_syntax", f"broken JSON: {error.message}", line=error.line, column=error.column)
         ) from None
-    notices = tuple(
-        Notice(code="repeated_key", message=f"the key {shown_name(key)} is given twice in an object; the last value counts")
-        for key in repeated
-    )
-    return Document(value=value, notices=notices)
+    return Document(value=value, notices=tuple(repeated_key(key) for key in repeated))
 
 
 def _is_line_by_line(text: str) -> bool:

@@ -29,7 +29,7 @@ def read_jsonl(source: SourceText) -> Document:
                 hint="write each case on a line of its own, or name the file .json and put the cases in an array",
             )
         )  # fmt: skip
-    notices = tuple(_repeated_key(key) for key in repeated)
+    notices = tuple(repeated_key(key) for key in repeated)
     if len(rows) == 1 and not problems and isinstance(rows[0].value, list):
         lone = Notice(code="jsonl_is_json", message="the file's only line is an array and is read as JSON")
         return Document(value=rows[0].value, notices=(*notices, lone))
@@ -42,7 +42,8 @@ def not_an_object(source: SourceText, row: Row) -> Problem:
     return source.problem("row_not_object", message, line=row.line, field=row.path or None)
 
 
-def _repeated_key(key: str) -> Notice:
+def repeated_key(key: str) -> Notice:
+    """Return the notice of a key that an object gives twice."""
     return Notice(code="repeated_key", message=f"the key {shown_name(key)} is given twice in an object; the last value counts")
 
 
