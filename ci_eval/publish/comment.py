@@ -17,7 +17,6 @@ _MARKER = re.compile(
     r"<!-- ci-eval:report:v1 key=(?P<key>[A-Za-z0-9_.-]*) run=(?P<run>\d{1,19})\.(?P<attempt>\d{1,9}) head=(?P<head>[0-9a-f]*) -->"
 )
 _ACTIONS_BOT = "github-actions[bot]"
-_CREATE_TRIES = 2
 
 
 class RunStamp(NamedTuple):
@@ -125,15 +124,15 @@ class _Writer:
 
     def _create(self) -> HostComment:
         """Create the comment; after a lost answer look whether it is there before trying once more."""
-        for _ in range(_CREATE_TRIES - 1):
-            try:
-                return self._shrinking(lambda text: self.host.create_comment(self.draft.number, text))
-            except HostError as error:
-                if error.trouble is not HostTrouble.LOST:
-                    raise
-            mine = [one.comment for one in self._list_ours() if one.stamp == self.draft.stamp]
-            if mine:
-                return mine[0]
+        try:
+            return self._create_once()
+        except HostError as error:
+            if error.trouble is not HostTrouble.LOST:
+                raise
+        mine = [one.comment for one in self._list_ours() if one.stamp == self.draft.stamp]
+        return mine[0] if mine else self._create_once()
+
+    def _create_once(self) -> HostComment:
         return self._shrinking(lambda text: self.host.create_comment(self.draft.number, text))
 
     def _edit(self, comment: HostComment) -> HostComment:
