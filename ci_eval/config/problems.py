@@ -127,18 +127,19 @@ def _known(names: Iterable[str]) -> str | None:
 
 def _keys_at(schema: Mapping[str, Any], path: KeyPath) -> list[str]:
     """The keys that the schema knows at a place."""
-    node: Mapping[str, Any] = schema
-    for part in path:
-        node = _step(_resolved(schema, node), part)
-    return list(_resolved(schema, node).get("properties", {}))
+    return list(_node_at(schema, path).get("properties", {}))
 
 
 def _kinds_at(schema: Mapping[str, Any], path: KeyPath) -> Iterable[str]:
     """The kinds among which `kind:` chooses at a place."""
+    return _mapping(_mapping(_node_at(schema, path).get("discriminator")).get("mapping"))
+
+
+def _node_at(schema: Mapping[str, Any], path: KeyPath) -> Mapping[str, Any]:
     node: Mapping[str, Any] = schema
     for part in path:
         node = _step(_resolved(schema, node), part)
-    return _mapping(_mapping(_resolved(schema, node).get("discriminator")).get("mapping"))
+    return _resolved(schema, node)
 
 
 def _step(node: Mapping[str, Any], part: str | int) -> Mapping[str, Any]:

@@ -332,7 +332,11 @@ def _owner_kept(git: Git) -> Iterator[None]:
         owner = git.folder.stat()
         shared = git.ask("rev-parse", "--path-format=absolute", "--git-common-dir")
         if os.geteuid() == 0 and owner.st_uid != 0 and shared is not None:
-            for path in (Path(shared), *Path(shared).rglob("*")):
-                with suppress(OSError):
-                    if path.lstat().st_uid == 0:
-                        os.lchown(path, owner.st_uid, owner.st_gid)
+            _give_to(owner, Path(shared))
+
+
+def _give_to(owner: os.stat_result, folder: Path) -> None:
+    for path in (folder, *folder.rglob("*")):
+        with suppress(OSError):
+            if path.lstat().st_uid == 0:
+                os.lchown(path, owner.st_uid, owner.st_gid)
