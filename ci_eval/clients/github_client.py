@@ -289,8 +289,7 @@ def _comment(comment: IssueComment) -> HostComment:
         author=user.login if user else "",
         by_bot=bool(user) and user.type == "Bot",
         url=comment.html_url,
-        # `raw_data` would ask once more for every comment of a list
-        hidden=bool(comment._rawData.get("minimized")),  # noqa: SLF001
+        hidden=bool(comment._rawData.get("minimized")),  # noqa: SLF001 - `raw_data` asks once more for every comment of a list
     )
 
 

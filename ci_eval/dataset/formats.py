@@ -27,7 +27,7 @@ SUFFIXES: Final[Mapping[str, str]] = {
 """End of the file's name to the format."""
 
 
-def read_document(source: SourceText, *, format: str | None = None) -> Document:  # noqa: A002
+def read_document(source: SourceText, *, format: str | None = None) -> Document:  # noqa: A002 - the configuration's word
     """Parse a file as its name says, or as `format` says where that names a row of the table."""
     name = format if format in READERS else SUFFIXES.get(source.suffix) or _guess(source.text)
     if name is None:

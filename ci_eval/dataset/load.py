@@ -55,7 +55,7 @@ class RecordedRow:
 
 def load_cases(  # noqa: PLR0913 - what a configuration may say about a data file
     path: Path, *, shown: str, readers: Readers, mapping: Mapping[str, str] | None = None, on_bad_row: OnBadRow = "error",
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002 - the configuration's word
 ) -> Loaded[Case]:  # fmt: skip
     """Read a dataset; DataError with all that is wrong with it. `mapping` turns columns into roles by `{{item.x}}` templates."""
     table = _read_table(path, shown=shown, mapping=mapping or {}, format=format, purpose="dataset")
@@ -76,9 +76,9 @@ def load_cases(  # noqa: PLR0913 - what a configuration may say about a data fil
     return _load(table, read, book, on_bad_row=on_bad_row)
 
 
-def load_outputs(  # noqa: PLR0913
+def load_outputs(  # noqa: PLR0913 - the same
     path: Path, *, shown: str, readers: Readers, mapping: Mapping[str, str] | None = None, on_bad_row: OnBadRow = "error",
-    format: str | None = None,  # noqa: A002
+    format: str | None = None,  # noqa: A002 - the configuration's word
 ) -> Loaded[RecordedRow]:  # fmt: skip
     """Read the recorded outputs of one arm; every row is read through `readers.reply` once, so that problems show at once."""
     table = _read_table(path, shown=shown, mapping=mapping or {}, format=format, purpose="outputs")
@@ -122,7 +122,7 @@ class _Table:
     notices: tuple[Notice, ...]
 
 
-def _read_table(path: Path, *, shown: str, mapping: Mapping[str, str], format: str | None, purpose: Purpose) -> _Table:  # noqa: A002
+def _read_table(path: Path, *, shown: str, mapping: Mapping[str, str], format: str | None, purpose: Purpose) -> _Table:  # noqa: A002 - the configuration's word
     source = read_source(path, shown=shown)
     document = read_document(source, format=format)
     rows, notices = rows_of(document, source, format=format)

@@ -178,7 +178,7 @@ SHAPES: Final = (
 """In the order of the search; the first that fits wins."""
 
 
-def rows_of(document: Document, source: SourceText, *, format: str | None = None) -> tuple[Sequence[Row], tuple[Notice, ...]]:  # noqa: A002
+def rows_of(document: Document, source: SourceText, *, format: str | None = None) -> tuple[Sequence[Row], tuple[Notice, ...]]:  # noqa: A002 - the configuration's word
     """Return the rows of a document, with notices; DataError when no shape fits or there is no row."""
     named = None if format is None or format in READERS else _shape_named(format, source)
     if document.rows is not None:

@@ -98,10 +98,12 @@ def _read_expected_entry(entry: object, path: str) -> ExpectedAction:
     body, _ = call_body(step.entry, path)
     given = has_arguments(body) or _is_built_in(step.entry)
     arguments = step.call.arguments if given and isinstance(step.call.arguments, Mapping) else None
-    return ExpectedAction(name=step.name, arguments=arguments, match=_read_match(step.entry, arguments is not None, path))
+    return ExpectedAction(
+        name=step.name, arguments=arguments, match=_read_match(step.entry, path, has_arguments=arguments is not None)
+    )
 
 
-def _read_match(entry: Mapping[str, object], has_arguments: bool, path: str) -> ArgumentMatch:  # noqa: FBT001
+def _read_match(entry: Mapping[str, object], path: str, *, has_arguments: bool) -> ArgumentMatch:
     written = entry.get("match")
     if written is None:
         return "exact" if has_arguments else "name"

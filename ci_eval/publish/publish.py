@@ -48,7 +48,7 @@ class Publication:
         return not self.failed
 
 
-def publish(  # noqa: PLR0913  the last two are what only the caller knows
+def publish(  # noqa: PLR0913 - the last two are what only the caller knows
     report: Report,
     context: PullContext,
     settings: PublishSettings,
