@@ -18,6 +18,11 @@ NOT_RECORDED = "not_recorded"
 """The code where the recorded outputs of an arm hold no answer to a case: its status is `not_run`, and nobody failed."""
 
 
+def is_infrastructure(code: str) -> bool:
+    """True for the code of a failure that counts against nobody."""
+    return code in INFRASTRUCTURE_CODES or code.startswith("judge_")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Failure:
     """Why there is no result."""
@@ -30,7 +35,7 @@ class Failure:
     @property
     def is_infrastructure(self) -> bool:
         """True when the failure counts against nobody."""
-        return self.code in INFRASTRUCTURE_CODES or self.code.startswith("judge_")
+        return is_infrastructure(self.code)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,7 +54,7 @@ class Sample:
 
     status: SampleStatus = "ok"
     failure: Failure | None = None
-    """Set exactly when status is `error`."""
+    """Always set when status is `error`, never when it is `ok`."""
     output_text: str | None = None
     """The final answer; "" when the agent answered without a word, None when nobody recorded an answer."""
     messages: tuple[Message, ...] = ()

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 
 from ci_eval.domain.comparison import ArmUsage, Comparison, MetricClass, MetricComparison, Outcome, Rule, Verdict
 from ci_eval.domain.results import CaseResult
-from ci_eval.domain.sample import INFRASTRUCTURE_CODES, SampleStatus
+from ci_eval.domain.sample import SampleStatus, is_infrastructure
 from ci_eval.domain.score import ScoreStatus
 from ci_eval.report import numbers
 from ci_eval.report.escape import one_line
@@ -191,11 +191,7 @@ def _arms(candidate: int, baseline: int, *, nouns: tuple[str, str], fate: str, c
 
 def _agent_codes(usage: ArmUsage) -> Sentence:
     """Which errors of the agent there were."""
-    own = [
-        (code, count)
-        for code, count in sorted(usage.failures.items())
-        if code not in INFRASTRUCTURE_CODES and not code.startswith("judge_")
-    ]
+    own = [(code, count) for code, count in sorted(usage.failures.items()) if not is_infrastructure(code)]
     listed: list[str | Quote] = []
     for code, count in own[:SHOWN_CODES]:
         listed += [", " if listed else " (", Quote(code), f" {count:,}×"]
