@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from ci_eval.cli.jobs import open_job
-from ci_eval.cli.options import DEFAULT_CONFIG, DEFAULT_OUTPUT, ArmOption, ConfigOption, SetOption, arm_override
+from ci_eval.cli.options import DEFAULT_CONFIG, DEFAULT_OUTPUT, ArmOption, ConfigOption, SetOption, overrides_of
 from ci_eval.cli.screen import show
 from ci_eval.cli.world import World
 from ci_eval.log import neutral
@@ -27,8 +27,8 @@ def check(
     """Check the configuration, the dataset and recorded outputs; exit code 2 with every problem when something is wrong."""
     from ci_eval import pipeline
 
-    arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
-    job = open_job(World.of_command(context), config, DEFAULT_OUTPUT, [*(overrides or []), *arms], allow_untrusted_code=True)
+    given = overrides_of(overrides, baseline=baseline, candidate=candidate)
+    job = open_job(World.of_command(context), config, DEFAULT_OUTPUT, given, allow_untrusted_code=True)
     for name, words in _lines(job, pipeline.check(job)):
         show(f"{neutral(f'{name:<15}{words}')}\n")
     show("configuration and data can be read; neither git nor the agent was asked\n")

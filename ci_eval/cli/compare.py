@@ -16,6 +16,7 @@ from ci_eval.cli.options import (
     QuietOption,
     SetOption,
     VerboseOption,
+    overrides_of,
     set_level,
 )
 from ci_eval.cli.world import World
@@ -35,5 +36,5 @@ def compare(
     from ci_eval.pipeline import compare_files
 
     set_level(quiet=quiet, verbose=verbose)
-    job = comparison_job(World.of_command(context), config, output, overrides or [])
+    job = comparison_job(World.of_command(context), config, output, overrides_of(overrides))
     return tell(compare_files(job, baseline, candidate), output, quiet=quiet)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from ci_eval.cli.options import DEFAULT_CONFIG
 from ci_eval.cli.screen import show
 from ci_eval.cli.world import World
 from ci_eval.domain.comparison import Outcome
@@ -77,7 +78,7 @@ def comparison_job(world: World, config: Path, output: Path, overrides: Sequence
     from ci_eval.pipeline import ComparisonJob
 
     now = datetime.datetime.now(datetime.UTC)
-    if config.exists() or config != Path("ci-eval.yaml"):
+    if config.exists() or config != DEFAULT_CONFIG:
         loaded = load_config(config, shown=str(config), overrides=overrides, today=now.date())
         return ComparisonJob.of(loaded.config, folder=output, now=lambda: now, environ=world.environ)
     if overrides:

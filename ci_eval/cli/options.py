@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, TypeAlias
 
@@ -35,10 +36,13 @@ def set_level(*, quiet: bool, verbose: bool) -> None:
     logging.getLogger("ci_eval").setLevel(logging.WARNING if quiet else logging.DEBUG if verbose else logging.INFO)
 
 
-def arm_override(arm: str, value: str | None) -> list[str]:
+def overrides_of(given: Sequence[str] | None, **arms: str | None) -> list[str]:
+    """Return the overrides of the configuration: those of `--set`, then the arms that an option names."""
+    return [*(given or ()), *(_arm_override(arm, value) for arm, value in arms.items() if value is not None)]
+
+
+def _arm_override(arm: str, value: str) -> str:
     """Turn `--baseline outputs:before.jsonl` into an override of the configuration."""
-    if value is None:
-        return []
     kind, colon, rest = value.partition(":")
     if colon and kind not in ARM_KINDS:  # no name of a commit has a colon
         raise ConfigError(
@@ -48,4 +52,4 @@ def arm_override(arm: str, value: str | None) -> list[str]:
         )
     key, text = (kind, rest) if colon else ("ref", value)
     quoted = text.replace("'", "''")
-    return [f"{arm}={{{key}: '{quoted}'}}"]
+    return f"{arm}={{{key}: '{quoted}'}}"

@@ -18,7 +18,7 @@ from ci_eval.cli.options import (
     QuietOption,
     SetOption,
     VerboseOption,
-    arm_override,
+    overrides_of,
     set_level,
 )
 from ci_eval.cli.world import World
@@ -76,8 +76,8 @@ def run(
     publisher = open_publisher(world, choice, output)
     title = "ci-eval"
     try:
-        arms = [*arm_override("baseline", baseline), *arm_override("candidate", candidate)]
-        job = open_job(world, config, output, [*(overrides or []), *arms], allow_untrusted_code=allow_untrusted_code)
+        given = overrides_of(overrides, baseline=baseline, candidate=candidate)
+        job = open_job(world, config, output, given, allow_untrusted_code=allow_untrusted_code)
         title = job.loaded.config.title
         finished = run_both(job)
     except CiEvalError as error:

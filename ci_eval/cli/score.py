@@ -17,7 +17,7 @@ from ci_eval.cli.options import (
     QuietOption,
     SetOption,
     VerboseOption,
-    arm_override,
+    overrides_of,
     set_level,
 )
 from ci_eval.cli.screen import show
@@ -42,7 +42,7 @@ def score(
     from ci_eval.report.terminal_run import render_run
 
     set_level(quiet=quiet, verbose=verbose)
-    job = open_job(World.of_command(context), config, output, [*(overrides or []), *arm_override(arm, source)])
+    job = open_job(World.of_command(context), config, output, overrides_of(overrides, **{arm: source}))
     result = score_arm(job, arm)
     if not quiet:
         show(render_run(result))
