@@ -82,20 +82,20 @@ def _text(item: Item, path: str) -> Part | None:
     text = item.get("text")
     if isinstance(text, Mapping):
         text = text.get("value")
-    if text is None or text == "":
-        return None
-    if not isinstance(text, str):
-        raise wrong_type(text, "text", f"{path}.text")
-    return Text(text=text)
+    words = _words(text, f"{path}.text")
+    return Text(text=words) if words else None
 
 
 def _refusal(item: Item, path: str) -> Part | None:
-    text = item.get("refusal")
-    if text is None or text == "":
-        return None
-    if not isinstance(text, str):
-        raise wrong_type(text, "text", f"{path}.refusal")
-    return Refusal(text=text)
+    words = _words(item.get("refusal"), f"{path}.refusal")
+    return Refusal(text=words) if words else None
+
+
+def _words(value: object, path: str) -> str:
+    """Read a text; "" where there is none."""
+    if value is not None and not isinstance(value, str):
+        raise wrong_type(value, "text", path)
+    return value or ""
 
 
 def _reasoning(item: Item, _path: str) -> Part | None:

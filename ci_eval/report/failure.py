@@ -26,7 +26,7 @@ def render_failure(error: CiEvalError, *, title: str) -> Report:
     text = "\n\n".join(lines)
     return Report(
         outcome=Outcome.INCOMPLETE,
-        headline="Evaluation incomplete: no verdict.",
+        headline=f"{TITLE}.",
         comment=text,
         summary=text,
         check_title=TITLE,
