@@ -52,9 +52,7 @@ class RowReading:
         try:
             return reader(self.roles.values[role])
         except Unreadable as error:
-            column = shown_name(self.roles.columns[role])
-            inner = error.path if not error.path or error.path.startswith("[") else f".{error.path}"
-            self.problems.append(Unreadable(error.code, error.message, path=f"{column}{inner}"))
+            self.problems.append(error.within(shown_name(self.roles.columns[role])))
             return None
 
 
@@ -224,7 +222,7 @@ def _read_references(value: object) -> tuple[str, ...]:
         try:
             references.append(read_text(member))
         except Unreadable as error:
-            raise Unreadable(error.code, error.message, path=f"[{index}]") from None
+            raise error.within(f"[{index}]") from None
     return tuple(references)
 
 

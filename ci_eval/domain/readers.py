@@ -34,6 +34,11 @@ class Unreadable(Exception):
         self.path = path
         """Place within the value, e.g. `messages[2].content[0]`."""
 
+    def within(self, place: str) -> Unreadable:
+        """Return the same error, told from further outside: `[2].name` within `tools` is `tools[2].name`."""
+        joint = "." if place and self.path and not self.path.startswith("[") else ""
+        return Unreadable(self.code, self.message, path=f"{place}{joint}{self.path}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:

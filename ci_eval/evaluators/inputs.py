@@ -207,5 +207,4 @@ def _read(name: str, reader: Callable[[object], Read], value: object) -> Read:
     try:
         return reader(value)
     except Unreadable as wrong:
-        place = ".".join(part for part in (name, wrong.path) if part)
-        raise Unscorable("error", f"{place}: {wrong.message}", code=wrong.code) from wrong
+        raise Unscorable("error", f"{wrong.within(name).path}: {wrong.message}", code=wrong.code) from wrong

@@ -48,9 +48,7 @@ class _Answer:
 
 def read_reply(case: Case, value: object) -> Sample:
     """Read one answer to a case, live or recorded."""
-    if isinstance(value, str):
-        return _sample_of(_read_response(_query_messages(case), value, path=""))
-    if isinstance(value, list):
+    if isinstance(value, (str, list)):
         return _sample_of(_read_response(_query_messages(case), value, path=""))
     if not isinstance(value, Mapping):
         raise Unreadable("wrong_type", f"the answer is {json_type(value)} {quoted(value)}; {_OBJECT_EXPECTED}")
@@ -231,5 +229,4 @@ def _placed(read: Callable[[object], _T], value: object, path: str) -> _T:
     try:
         return read(value)
     except Unreadable as error:
-        inner = error.path if not path or not error.path or error.path.startswith("[") else f".{error.path}"
-        raise Unreadable(error.code, error.message, path=f"{path}{inner}") from None
+        raise error.within(path) from None
