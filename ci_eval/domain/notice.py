@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,11 +23,9 @@ def merge_notices(notices: Iterable[Notice]) -> tuple[Notice, ...]:
     for notice in notices:
         key = (notice.code, notice.message)
         seen = merged.get(key)
-        merged[key] = (
-            notice
-            if seen is None
-            else Notice(
-                code=seen.code, message=seen.message, count=seen.count + notice.count, location=seen.location or notice.location
-            )
-        )
+        merged[key] = notice if seen is None else _added(seen, notice)
     return tuple(merged.values())
+
+
+def _added(seen: Notice, again: Notice) -> Notice:
+    return replace(seen, count=seen.count + again.count, location=seen.location or again.location)
