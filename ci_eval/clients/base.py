@@ -62,8 +62,6 @@ class HostCheck:
 
     id: int
     url: str
-    annotations: int
-    """Number of annotations that it carries already."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +69,6 @@ class PullState:
     """A pull request as it is now, which may differ from the event that started us."""
 
     head_sha: str
-    open: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

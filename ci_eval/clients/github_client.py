@@ -78,8 +78,7 @@ class GitHubHost:
         """Look a pull request up."""
 
         def look() -> PullState:
-            pull = self._repository().get_pull(number)
-            return PullState(head_sha=pull.head.sha, open=pull.state == "open")
+            return PullState(head_sha=self._repository().get_pull(number).head.sha)
 
         return self._ask(look, repeatable=True)
 
@@ -294,7 +293,7 @@ def _comment(comment: IssueComment) -> HostComment:
 
 
 def _check(run: CheckRun) -> HostCheck:
-    return HostCheck(id=run.id, url=run.html_url or "", annotations=run.output.annotations_count or 0)
+    return HostCheck(id=run.id, url=run.html_url or "")
 
 
 def _output(output: CheckOutput) -> dict[str, str | list[dict[str, str | int]]]:

@@ -6,7 +6,6 @@ In: a Pairing, the rules of a metric. Out: Measured, then MetricComparison. Pure
 from __future__ import annotations
 
 import math
-import statistics
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -288,7 +287,6 @@ def _estimate(one: Measured, arm: int) -> Estimate:
         evaluator_errors=_count(observations, Standing.EVALUATOR_ERROR),
         skipped=_count(observations, Standing.SKIPPED) + _count(observations, Standing.NOT_APPLICABLE),
         not_run=_count(observations, Standing.NOT_RUN) + one.absent[arm],
-        median=statistics.median(values) if values and one.rules.metric.kind in {"likert", "ratio"} else None,
         overall=stats.mean_over_cases(overall),
         overall_n=len(overall),
     )

@@ -49,8 +49,6 @@ class RecordedRow:
     value: Mapping[str, object]
     """The row as it is, for `Readers.reply`; it was read once already, so it is readable."""
     source: Source
-    id_is_given: bool
-    """False when the id is a content hash of the query."""
 
 
 def load_cases(  # noqa: PLR0913 - what a configuration may say about a data file
@@ -93,7 +91,7 @@ def load_outputs(  # noqa: PLR0913 - the same
             return None
         identity = book.enter(identity)
         readers.reply(Case(id=identity.id, query=asked.text, messages=asked.messages, source=source, fingerprint=""), value)
-        return RecordedRow(id=identity.id, trial=identity.trial, value=value, source=source, id_is_given=identity.is_given)
+        return RecordedRow(id=identity.id, trial=identity.trial, value=value, source=source)
 
     return _load(table, read, book, on_bad_row=on_bad_row)
 

@@ -69,8 +69,6 @@ class Estimate:
     evaluator_errors: int
     skipped: int
     not_run: int
-    median: float | None = None
-    """Of the case scores, over the compared pairs; only for likert and ratio metrics."""
     overall: float | None = None
     """The estimate over every case of the arm with a usable score, also added and modified ones: what a floor is held against."""
     overall_n: int = 0

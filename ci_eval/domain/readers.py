@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ci_eval.domain.case import Case, ExpectedAction
@@ -48,4 +48,3 @@ class Reply:
     """Text, a list of messages, or a JSON object with `response`, `messages`, `actions`, `usage`, `error`, …"""
     latency_s: float | None = None
     """Measured by us around the call; None for recorded outputs."""
-    extra: Mapping[str, object] | None = None

@@ -29,8 +29,6 @@ class PullContext:
     repository: str | None
     """`owner/name` of the repository that the workflow belongs to."""
     api_url: str
-    server_url: str
-    """For links: `https://github.com`, or an Enterprise Server."""
     head_sha: str | None
     """The commit that checks, statuses and the comment speak of; never the test-merge commit of a pull request."""
     base_sha: str | None
@@ -68,7 +66,6 @@ def read_context(environ: Mapping[str, str], event: Mapping[str, object]) -> Pul
         event_name=name,
         repository=repository,
         api_url=environ.get("GITHUB_API_URL") or "https://api.github.com",
-        server_url=server_url,
         head_sha=commits.head,
         base_sha=commits.base,
         pull_number=_pull_number(name, event, commits.head),

@@ -303,7 +303,7 @@ class TestFingerprints:
 class TestOutputs:
     def test_rows_are_kept_for_the_reply_reader(self, tmp_path: Path) -> None:
         loaded = outputs(tmp_path, "o.jsonl", lines({"id": "a", "response": "x"}, {"query": FRANCE, "response": "Paris."}))
-        assert [(row.id, row.trial, row.id_is_given) for row in loaded.items] == [("a", 0, True), ("c-bf900ed91f88", 0, False)]
+        assert [(row.id, row.trial) for row in loaded.items] == [("a", 0), ("c-bf900ed91f88", 0)]
         assert loaded.items[0].value == {"id": "a", "response": "x"}
         assert str(loaded.items[1].source) == "o.jsonl:2"
 
