@@ -40,6 +40,7 @@ DERIVED_METRICS: Mapping[str, Metric] = {
 """Metrics that no evaluator yields and the comparison can work out."""
 DEFAULT_MARGIN = 0.10
 NOTHING_TO_GATE = "no evaluator yields a metric of quality that could be gated"
+NOTHING_TO_GATE_HINT = "add an evaluator with pass or fail, or name a metric under gate.metrics"
 
 
 class _Section(BaseModel):
@@ -304,7 +305,7 @@ def gated_names(gate: GateSpec, metrics: Sequence[Metric]) -> tuple[str, ...]:
                 code="nothing_to_gate",
                 field="gate.metrics",
                 message=NOTHING_TO_GATE,
-                hint="add an evaluator with pass or fail, or name a metric under gate.metrics",
+                hint=NOTHING_TO_GATE_HINT,
             )
         )
     return names

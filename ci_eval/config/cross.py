@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 
 from pydantic import TypeAdapter, ValidationError
 
-from ci_eval.compare.spec import DERIVED_METRICS, NOTHING_TO_GATE, MetricSpec, default_gated, rules_for
+from ci_eval.compare.spec import DERIVED_METRICS, NOTHING_TO_GATE, NOTHING_TO_GATE_HINT, MetricSpec, default_gated, rules_for
 from ci_eval.config.problems import Pointer, nearest
 from ci_eval.config.schema import EvalConfig, EvaluatorEntry
 from ci_eval.config.yaml_source import KeyPath
@@ -107,8 +107,7 @@ def _asked_metrics(raw: Mapping[str, object]) -> Iterator[tuple[KeyPath, str]]:
 def _nothing_to_gate(config: EvalConfig, metrics: Mapping[str, Metric], pointer: Pointer) -> Iterator[Problem]:
     rules = [rules_for(metric, config.gate, config.metrics.get(name, MetricSpec())) for name, metric in metrics.items()]
     if config.gate.metrics is None and not default_gated([one.metric for one in rules]):
-        hint = "add an evaluator with pass or fail, or name a metric under gate.metrics"
-        yield pointer.problem(("evaluators",), NOTHING_TO_GATE, code="nothing_to_gate", hint=hint)
+        yield pointer.problem(("evaluators",), NOTHING_TO_GATE, code="nothing_to_gate", hint=NOTHING_TO_GATE_HINT)
 
 
 def _arms_without_target(config: EvalConfig, pointer: Pointer) -> Iterator[Problem]:
