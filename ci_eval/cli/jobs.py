@@ -40,8 +40,7 @@ def open_job(world: World, config: Path, output: Path, overrides: Sequence[str],
 
     now = datetime.datetime.now(datetime.UTC)
     loaded = load_config(config, shown=str(config), overrides=overrides, today=now.date())
-    event_path = world.environ.get("GITHUB_EVENT_PATH") if world.in_actions else None
-    event = load_event(Path(event_path) if event_path else None)
+    event = load_event(world.event_path)
     context = read_context(world.environ, event)
     if context is not None and not context.runs_trusted_code and loaded.config.runs_code and not allow_untrusted_code:
         raise ConfigError(_untrusted(context.event_name))

@@ -71,8 +71,7 @@ def open_publisher(world: World, choice: PublishChoice, output: Path) -> Publish
     """Check everything that publishing needs before anything runs; None when it was not asked for."""
     if not choice.wanted:
         return None
-    event_path = world.environ.get("GITHUB_EVENT_PATH")
-    context = read_context(world.environ, load_event(Path(event_path) if event_path else None))
+    context = read_context(world.environ, load_event(world.event_path))
     if context is None:
         message = "there is nothing to publish to: this is no GitHub Actions job"
         raise ConfigError(Problem(code="no_actions", field="--publish", message=message, hint="leave --publish out at home"))

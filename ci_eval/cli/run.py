@@ -27,6 +27,7 @@ from ci_eval.log import Redactor, secrets_in
 
 if TYPE_CHECKING:
     from ci_eval.cli.publication import Publisher
+    from ci_eval.pipeline import Finished
 
 log = logging.getLogger(__name__)
 
@@ -87,10 +88,13 @@ def run(
         _tell_failure(publisher, CiEvalError("this is a bug of ci-eval; the log of the job says more"), title, world)
         raise
     code = tell(finished, output, quiet=quiet)
-    if publisher is None:
-        return code
+    return code if publisher is None else _publish(publisher, finished, fail_on_error=fail_on_publish_error)
+
+
+def _publish(publisher: Publisher, finished: Finished, *, fail_on_error: bool) -> ExitCode:
+    """Carry the report to its places and return the exit code that goes with them."""
     code = publisher.exit_code(finished.verdict.outcome)
-    if not publisher.publish(finished.report, code=code) and fail_on_publish_error:
+    if not publisher.publish(finished.report, code=code) and fail_on_error:
         log.error("the report could not be published everywhere, and --fail-on-publish-error is set")
         return code if code == ExitCode.BLOCK else ExitCode.NO_VERDICT
     return code

@@ -22,6 +22,12 @@ class World:
     workspace: Path
     """The checkout in Actions, else the working directory; annotations name files relative to it."""
 
+    @property
+    def event_path(self) -> Path | None:
+        """The payload of the event; None outside of Actions, or where the runner names none."""
+        path = self.environ.get("GITHUB_EVENT_PATH") if self.in_actions else None
+        return Path(path) if path else None
+
     @classmethod
     def of(cls, environ: Mapping[str, str]) -> World:
         """Look at the environment once."""
