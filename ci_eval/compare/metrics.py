@@ -176,21 +176,9 @@ def _adjusted(contrasts: Sequence[Contrast], adjust: Callable[[Sequence[float]],
 
 
 def _compared(one: Measured, p_values: _Adjusted, filled: _Adjusted, *, family: int) -> MetricComparison:
-    rules = one.rules
-    rules = rules if one.gated else replace(rules, alpha=INFORMATIONAL_ALPHA)
-    evidence = Evidence(
-        rules=rules,
-        contrast=one.contrast,
-        p_regress=p_values.p_regress,
-        p_improve=p_values.p_improve,
-        p_two_sided=p_values.p_two_sided,
-        family=family,
-        missing=one.missing,
-        identical=one.identical,
-        level=one.level,
-    )
+    rules = one.rules if one.gated else replace(one.rules, alpha=INFORMATIONAL_ALPHA)
+    evidence = _evidence(one, rules, p_values, family=family)
     result, reason = (MetricClass.TOO_FEW_CASES, one.incomparable) if one.incomparable else classify(evidence)
-    adverse = _adverse_fill(one, evidence, filled)
     moved = dict(zip(one.compared, one.contrast.gains, strict=True))
     return MetricComparison(
         metric=rules.metric,
@@ -213,13 +201,26 @@ def _compared(one: Measured, p_values: _Adjusted, filled: _Adjusted, *, family: 
         min_effect=rules.min_effect,
         equivalence=rules.equivalence,
         borderline=result is MetricClass.INCONCLUSIVE and one.contrast.high is not None and one.contrast.high < 0,
-        adverse_result=adverse.result if adverse else None,
-        adverse=adverse,
+        adverse=_adverse_fill(one, evidence, filled),
         ratio_of_totals=one.contrast.ratio.ratio_of_totals if one.contrast.ratio else None,
         alpha=rules.alpha,
         family=family,
         min_cases=rules.min_cases,
         max_missing=rules.max_missing,
+    )
+
+
+def _evidence(one: Measured, rules: MetricRules, p_values: _Adjusted, *, family: int) -> Evidence:
+    return Evidence(
+        rules=rules,
+        contrast=one.contrast,
+        p_regress=p_values.p_regress,
+        p_improve=p_values.p_improve,
+        p_two_sided=p_values.p_two_sided,
+        family=family,
+        missing=one.missing,
+        identical=one.identical,
+        level=one.level,
     )
 
 

@@ -141,8 +141,7 @@ def _failed(record: CaseResult, rules: MetricRules, arm: Arm) -> Observation:
     if failure.is_infrastructure if failure else arm == "baseline":
         return _nothing(Standing.INFRA_ERROR, reason)
     worst = worst_value(rules.metric) if rules.agent_error_is_worst else None
-    can_pass = rules.metric.kind == "binary" or rules.metric.threshold is not None
-    passed = False if worst is not None and can_pass else None
+    passed = False if worst is not None and rules.tells_pass_from_fail else None
     return Observation(standing=Standing.AGENT_ERROR, value=worst, passed=passed, reason=reason)
 
 

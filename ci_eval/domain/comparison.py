@@ -136,10 +136,8 @@ class MetricComparison:
     equivalence: float
     borderline: bool = False
     """Inconclusive by the test although the interval excludes zero: one more loss would have counted."""
-    adverse_result: MetricClass | None = None
-    """The class when every missing pair is filled in against the candidate; None when nothing is missing or the metric is not gated."""
     adverse: AdverseFill | None = None
-    """The numbers behind it."""
+    """With every missing pair filled in against the candidate; None when nothing is missing or the metric is not gated."""
     ratio_of_totals: float | None = None
     """Ratio metrics only: the candidate's sum over the baseline's, the bill."""
     alpha: float = 0.05

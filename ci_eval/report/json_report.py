@@ -89,7 +89,7 @@ def _metric(compared: MetricComparison) -> dict[str, object]:
         "minimum_detectable": _finite(compared.minimum_detectable),
         "smallest_provable": compared.smallest_provable,
         "borderline": compared.borderline,
-        "adverse_class": None if compared.adverse_result is None else compared.adverse_result.value,
+        "adverse_class": None if compared.adverse is None else compared.adverse.result.value,
         "worse": list(compared.worse),
         "better": list(compared.better),
         "missing_ids": list(compared.missing_ids),

@@ -375,8 +375,9 @@ def test_a_floor_sees_added_cases_too() -> None:
 
 def test_missing_pairs_are_filled_in_against_the_candidate() -> None:
     one = first(pictures("✓" * 40, "✗" * 3 + "✓" * 36 + "-"))
-    assert (one.result, one.adverse_result) == (MetricClass.INCONCLUSIVE, MetricClass.REGRESSED)
-    assert first(pictures("✓" * 40, "✓" * 40)).adverse_result is None
+    assert one.adverse is not None
+    assert (one.result, one.adverse.result) == (MetricClass.INCONCLUSIVE, MetricClass.REGRESSED)
+    assert first(pictures("✓" * 40, "✓" * 40)).adverse is None
 
 
 # Laws
