@@ -47,7 +47,7 @@ class RecordedRow:
     id: str
     trial: int
     value: Mapping[str, object]
-    """The row as it is, for `Readers.reply`; it was read once already, so it is readable."""
+    """The row unwrapped, for `Readers.reply`; it was read once already, so it is readable."""
     source: Source
 
 
@@ -74,26 +74,22 @@ def load_cases(  # noqa: PLR0913 - what a configuration may say about a data fil
     return _load(table, read, book, on_bad_row=on_bad_row)
 
 
-def load_outputs(  # noqa: PLR0913 - the same
-    path: Path, *, shown: str, readers: Readers, mapping: Mapping[str, str] | None = None, on_bad_row: OnBadRow = "error",
-    format: str | None = None,  # noqa: A002 - the configuration's word
-) -> Loaded[RecordedRow]:  # fmt: skip
+def load_outputs(path: Path, *, shown: str, readers: Readers) -> Loaded[RecordedRow]:
     """Read the recorded outputs of one arm; every row is read through `readers.reply` once, so that problems show at once."""
-    table = _read_table(path, shown=shown, mapping=mapping or {}, format=format, purpose="outputs")
+    table = _read_table(path, shown=shown, mapping={}, format=None, purpose="outputs")
     book = IdBook()
 
     def read(reading: RowReading, row: Row) -> RecordedRow | None:
         asked = read_asked(reading, readers)
         identity = identify(reading, asked, place=row.place, strict_trial=True)
-        value = _recorded_value(reading, table.mapping)
-        source = _source_of(row, shown)
+        value, source = reading.roles.fields, _source_of(row, shown)
         if identity is None or reading.problems:
             return None
         identity = book.enter(identity)
         readers.reply(Case(id=identity.id, query=asked.text, messages=asked.messages, source=source, fingerprint=""), value)
         return RecordedRow(id=identity.id, trial=identity.trial, value=value, source=source)
 
-    return _load(table, read, book, on_bad_row=on_bad_row)
+    return _load(table, read, book, on_bad_row="error")
 
 
 def dataset_digest(cases: Iterable[Case]) -> str:
@@ -189,16 +185,6 @@ def _entered(book: IdBook, identity: Identity, reading: RowReading) -> Identity:
     except Unreadable as error:
         reading.problems.append(error)
         return identity
-
-
-def _recorded_value(reading: RowReading, mapping: RoleMapping) -> Mapping[str, object]:
-    """Return the row for `Readers.reply`, with mapped roles under their own names and their rivals gone."""
-    fields = reading.roles.fields
-    if not mapping.templates:
-        return fields
-    kept = {column: value for column, value in fields.items() if role_of(column) not in mapping.templates}
-    mapped = {role: reading.roles.values[role] for role in mapping.templates if role in reading.roles.values}
-    return {**kept, **mapped}
 
 
 def _source_of(row: Row, shown: str) -> Source:

@@ -20,8 +20,8 @@ def cases(folder: Path, name: str, content: str | bytes, **options: object) -> L
     return load_cases(written(folder, name, content), shown=name, readers=READERS, **options)  # type: ignore[arg-type]
 
 
-def outputs(folder: Path, name: str, content: str | bytes, **options: object) -> Loaded[RecordedRow]:
-    return load_outputs(written(folder, name, content), shown=name, readers=READERS, **options)  # type: ignore[arg-type]
+def outputs(folder: Path, name: str, content: str | bytes) -> Loaded[RecordedRow]:
+    return load_outputs(written(folder, name, content), shown=name, readers=READERS)
 
 
 def problems(folder: Path, name: str, content: str | bytes, **options: object) -> tuple[Problem, ...]:

@@ -263,15 +263,6 @@ class TestMapping:
         found = problems(tmp_path, "d.jsonl", lines({"question": "q"}), mapping={"query": "{{item.questoin}}"})
         assert found[0].hint == "nearest names: question"
 
-    def test_recorded_rows_are_mapped_too(self, tmp_path: Path) -> None:
-        loaded = outputs(
-            tmp_path,
-            "o.jsonl",
-            lines({"key": "a", "said": "x", "response": "old"}),
-            mapping={"id": "{{item.key}}", "response": "{{item.said}}"},
-        )
-        assert (loaded.items[0].id, loaded.items[0].value["response"]) == ("a", "x")
-
 
 class TestFingerprints:
     def fingerprint(self, tmp_path: Path, row: dict[str, object]) -> str:
