@@ -11,13 +11,10 @@ import pytest
 
 from ci_eval import __version__
 from ci_eval.cli.main import main
+from tests.rows import json_lines, write_rows
 
 ROWS = [{"id": f"q{n}", "query": f"Say {n}", "ground_truth": str(n)} for n in range(12)]
 CONFIG = "name: numbers\ndataset: data.jsonl\nbaseline: {outputs: before.jsonl}\ncandidate: {outputs: after.jsonl}\nevaluators: [exact_match]\n"
-
-
-def jsonl(rows: list[dict[str, object]]) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
 
 
 def answers(*, wrong: int = 0) -> list[dict[str, object]]:
@@ -26,9 +23,9 @@ def answers(*, wrong: int = 0) -> list[dict[str, object]]:
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    (tmp_path / "data.jsonl").write_text(jsonl(ROWS), encoding="utf-8")
-    (tmp_path / "before.jsonl").write_text(jsonl(answers()), encoding="utf-8")
-    (tmp_path / "after.jsonl").write_text(jsonl(answers()), encoding="utf-8")
+    write_rows(tmp_path / "data.jsonl", ROWS)
+    write_rows(tmp_path / "before.jsonl", answers())
+    write_rows(tmp_path / "after.jsonl", answers())
     (tmp_path / "ci-eval.yaml").write_text(CONFIG, encoding="utf-8")
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -47,12 +44,12 @@ def test_equal_answers_pass(folder: Path, capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_a_regression_ends_with_1(folder: Path) -> None:
-    (folder / "after.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    write_rows(folder / "after.jsonl", answers(wrong=6))
     assert run("run", "-q") == 1
 
 
 def test_an_improvement_ends_with_0(folder: Path) -> None:
-    (folder / "before.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    write_rows(folder / "before.jsonl", answers(wrong=6))
     assert run("run", "-q") == 0
 
 
@@ -107,7 +104,7 @@ def test_check_says_which_state_of_the_agent_an_arm_is(folder: Path, capsys: pyt
     (folder / "ci-eval.yaml").write_text(
         "dataset: data.jsonl\ntarget: {kind: command, command: cat}\nevaluators: [exact_match]\n"
     )
-    (folder / "data.jsonl").write_text(jsonl(ROWS[:1]), encoding="utf-8")
+    write_rows(folder / "data.jsonl", ROWS[:1])
     assert run("check") == 0
     out = capsys.readouterr().out
     assert "data.jsonl: 1 case\n" in out
@@ -147,8 +144,8 @@ def test_an_output_folder_that_is_a_file_is_refused_before_anything_runs(
 
 def test_the_boundary_passes_in_the_rows_the_totals_and_the_report_alike(folder: Path) -> None:
     scores = {"q0": 0.3, "q1": 0.30000000000000004, "q2": 0.29999999999999993, "q3": 0, "q4": 1}
-    recorded = jsonl([{"id": case_id, "response": case_id, "mark": mark} for case_id, mark in scores.items()])
-    (folder / "data.jsonl").write_text(jsonl(ROWS[:5]), encoding="utf-8")
+    recorded = json_lines([{"id": case_id, "response": case_id, "mark": mark} for case_id, mark in scores.items()])
+    write_rows(folder / "data.jsonl", ROWS[:5])
     for name in ("before.jsonl", "after.jsonl"):
         (folder / name).write_text(recorded, encoding="utf-8")
     fields = [
@@ -171,12 +168,12 @@ def test_the_boundary_passes_in_the_rows_the_totals_and_the_report_alike(folder:
 
 
 def test_rows_that_did_not_run_leave_no_verdict(folder: Path) -> None:
-    (folder / "after.jsonl").write_text(jsonl(answers()[:9]), encoding="utf-8")
+    write_rows(folder / "after.jsonl", answers()[:9])
     assert run("run", "-q") == 3
 
 
 def test_cases_that_only_the_candidate_answered_are_new_and_no_trouble(folder: Path) -> None:
-    (folder / "before.jsonl").write_text(jsonl(answers()[:11]), encoding="utf-8")
+    write_rows(folder / "before.jsonl", answers()[:11])
     assert run("run", "-q") == 0
     cases = json.loads((folder / "ci-eval-out" / "comparison.json").read_text(encoding="utf-8"))["cases"]
     assert cases["added"] == ["q11"]
@@ -184,7 +181,7 @@ def test_cases_that_only_the_candidate_answered_are_new_and_no_trouble(folder: P
 
 
 def test_score_and_compare_give_what_run_gives(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "after.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    write_rows(folder / "after.jsonl", answers(wrong=6))
     assert run("score", "--arm", "baseline", "-o", "parts") == 0
     assert run("score", "-o", "parts") == 0
     assert "6/12" in capsys.readouterr().out
@@ -192,7 +189,7 @@ def test_score_and_compare_give_what_run_gives(folder: Path, capsys: pytest.Capt
 
 
 def test_score_takes_outputs_by_option(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    (folder / "other.jsonl").write_text(jsonl(answers(wrong=3)), encoding="utf-8")
+    write_rows(folder / "other.jsonl", answers(wrong=3))
     assert run("score", "--source", "outputs:other.jsonl") == 0
     assert "9/12" in capsys.readouterr().out
 
@@ -205,7 +202,7 @@ def test_compare_works_without_a_configuration(folder: Path) -> None:
 
 def test_a_stored_run_can_be_an_arm(folder: Path) -> None:
     assert run("score", "--arm", "baseline", "-o", "stored", "-q") == 0
-    (folder / "after.jsonl").write_text(jsonl(answers(wrong=6)), encoding="utf-8")
+    write_rows(folder / "after.jsonl", answers(wrong=6))
     assert run("run", "--baseline", "run:stored/baseline.jsonl", "-q") == 1
 
 
@@ -256,7 +253,7 @@ def test_secrets_never_reach_a_file_or_the_screen(folder: Path, capsys: pytest.C
     secret = "sk-very-secret-0123456789"
     rows = answers()
     rows[0]["response"] = f"my key is {secret}"
-    (folder / "after.jsonl").write_text(jsonl(rows), encoding="utf-8")
+    write_rows(folder / "after.jsonl", rows)
     assert main(["run", "--set", f"name=agent {secret}"], {"OPENAI_API_KEY": secret}) == 0
     out = folder / "ci-eval-out"
     compared = ["compare", str(out / "baseline.jsonl"), str(out / "candidate.jsonl"), "-o", str(folder / "again")]
@@ -291,7 +288,7 @@ def test_hostile_answers_do_not_speak_to_the_workflow_log(folder: Path) -> None:
     rows[1]["response"] = "text\n::add-mask::the\n::set-output name=verdict::pass"
     rows[2]["response"] = "##[error]Process completed with exit code 1"
     rows[3]["response"] = "line\r::notice::y"
-    (folder / "after.jsonl").write_text(jsonl(rows), encoding="utf-8")
+    write_rows(folder / "after.jsonl", rows)
     done = subprocess.run(
         [sys.executable, "-m", "ci_eval", "run", "-v"], cwd=folder, env={"GITHUB_ACTIONS": "true", "PATH": "/usr/bin:/bin"},
         capture_output=True, text=True, check=False,

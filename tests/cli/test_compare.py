@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
 
 from ci_eval.cli.main import main
+from tests.rows import write_rows
 
 CONFIG = "dataset: data.jsonl\nbaseline: {outputs: before.jsonl}\ncandidate: {outputs: after.jsonl}\nevaluators: [exact_match]\n"
 
@@ -18,7 +18,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "ci-eval.yaml").write_text(CONFIG, encoding="utf-8")
     for name, field in (("data", "ground_truth"), ("before", "response"), ("after", "response")):
         rows = [{"id": f"q{n}", "query": f"Say {n}", field: "wrong" if name == "after" else str(n)} for n in range(12)]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_rows(tmp_path / f"{name}.jsonl", rows)
     assert main(["run", "-q", "-o", "out"], {}) == 1
     return tmp_path
 

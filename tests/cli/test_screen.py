@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.rows import write_rows
 
 CONFIG = "dataset: data.jsonl\nbaseline: {outputs: before.jsonl}\ncandidate: {outputs: after.jsonl}\nevaluators: [exact_match]\n"
 
@@ -18,7 +19,7 @@ def folder(tmp_path: Path) -> Path:
     (tmp_path / "ci-eval.yaml").write_text(CONFIG, encoding="utf-8")
     for name, field in (("data", "ground_truth"), ("before", "response"), ("after", "response")):
         rows = [{"id": f"q{n}", "query": f"Größe {n}?", field: f"{n} ✓"} for n in range(12)]
-        (tmp_path / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        write_rows(tmp_path / f"{name}.jsonl", rows)
     return tmp_path
 
 

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +9,11 @@ from ci_eval.domain.case import ExpectedAction, Source
 from ci_eval.domain.message import Message, Text
 from ci_eval.errors import DataError
 from tests.dataset.files import cases, outputs, problems
+from tests.rows import json_lines
 
 
 def lines(*rows: object) -> str:
-    return "".join(json.dumps(row) + "\n" for row in rows)
+    return json_lines(rows)
 
 
 def system(text: str) -> dict[str, object]:

@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.fakes.fake_github import FakeGitHub
+from tests.rows import write_rows
 from tests.shared import SHARED
 
 ROOT = Path(__file__).parents[2]
@@ -144,9 +145,9 @@ def test_an_agent_s_words_command_nothing(image: None, tmp_path: Path) -> None:
         "line\r::notice::y",
     ]
     rows = [{"id": f"r{n}", "query": text, "ground_truth": "fine"} for n, text in enumerate(words)]
-    write_lines(workspace / "data.jsonl", rows)
-    write_lines(workspace / "before.jsonl", [{"id": row["id"], "response": "fine"} for row in rows])
-    write_lines(workspace / "after.jsonl", [{"id": row["id"], "response": row["query"]} for row in rows])
+    write_rows(workspace / "data.jsonl", rows)
+    write_rows(workspace / "before.jsonl", [{"id": row["id"], "response": "fine"} for row in rows])
+    write_rows(workspace / "after.jsonl", [{"id": row["id"], "response": row["query"]} for row in rows])
     (workspace / "ci-eval.yaml").write_text(
         "dataset: data.jsonl\nbaseline: {outputs: before.jsonl}\ncandidate: {outputs: after.jsonl}\n"
         "evaluators: [exact_match]\ngate: {metrics: [exact_match], mode: strict}\n",
@@ -181,7 +182,7 @@ def test_the_agent_cannot_read_our_token(image: None, tmp_path: Path) -> None:
         "        return 'denied'\n",
         encoding="utf-8",
     )
-    write_lines(workspace / "data.jsonl", [{"id": "a", "query": "where is it?", "ground_truth": "denied"}])
+    write_rows(workspace / "data.jsonl", [{"id": "a", "query": "where is it?", "ground_truth": "denied"}])
     (workspace / "ci-eval.yaml").write_text(
         "dataset: data.jsonl\ntarget: {kind: python_function, function: 'agent:answer'}\nevaluators: [exact_match]\n"
         "gate: {metrics: [exact_match], mode: threshold}\nmetrics: {exact_match: {min: 1}}\n",
@@ -192,7 +193,3 @@ def test_the_agent_cannot_read_our_token(image: None, tmp_path: Path) -> None:
 
     assert found["exit_code"] == 0, found["log"]
     assert found["outputs"]["outcome"] == "pass"
-
-
-def write_lines(path: Path, rows: list[dict[str, str]]) -> None:
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from ci_eval.cli.main import main
+from tests.rows import write_rows
 from tests.shared import SHARED, needs_shared
 
 pytestmark = needs_shared
@@ -54,10 +55,6 @@ def run(folder: Path) -> tuple[int, dict[str, object]]:
 
 def rows(folder: Path, name: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in (folder / name).read_text(encoding="utf-8").splitlines()]
-
-
-def write_rows(folder: Path, name: str, content: list[dict[str, object]]) -> None:
-    (folder / name).write_text("".join(json.dumps(row) + "\n" for row in content), encoding="utf-8")
 
 
 def metric(comparison: dict[str, object], name: str) -> dict[str, object]:
@@ -122,7 +119,7 @@ def test_twelve_passes_turned_into_failures_block_the_merge(folder: Path) -> Non
     turned = [row for row in candidate if row["reward"] == 1.0][:12]
     for row in turned:
         row["reward"] = 0.0
-    write_rows(folder, "candidate.jsonl", candidate)
+    write_rows(folder / "candidate.jsonl", candidate)
     code, comparison = run(folder)
     assert code == 1
     assert comparison["verdict"]["outcome"] == "block"  # type: ignore[index]
@@ -146,7 +143,7 @@ def test_the_same_outputs_twice_are_called_identical(folder: Path, capsys: pytes
 
 
 def test_six_missing_candidate_rows_leave_no_verdict(folder: Path) -> None:
-    write_rows(folder, "candidate.jsonl", rows(folder, "candidate.jsonl")[:44])
+    write_rows(folder / "candidate.jsonl", rows(folder, "candidate.jsonl")[:44])
     code, comparison = run(folder)
     assert code == 3
     assert comparison["verdict"]["outcome"] == "incomplete"  # type: ignore[index]
@@ -164,7 +161,7 @@ def test_an_empty_dataset_is_wrong_input(folder: Path, capsys: pytest.CaptureFix
 def test_the_order_of_the_rows_changes_nothing(folder: Path) -> None:
     _, before = run(folder)
     for name in ("dataset.jsonl", "candidate.jsonl"):
-        write_rows(folder, name, list(reversed(rows(folder, name))))
+        write_rows(folder / name, list(reversed(rows(folder, name))))
     _, after = run(folder)
     for part in ("verdict", "metrics", "changes", "cases"):
         assert before[part] == after[part]
