@@ -214,7 +214,8 @@ class _Publisher:
             values["improved"] = _count_metrics(self.report, "improved")
         if self.report_dir is not None:
             values["report-dir"] = self._in_workspace(self.report_dir)
-            values["comparison-json"] = self._in_workspace(self.report_dir / "comparison.json")
+            if self.report.comparison_json:  # else there is no such file, or one of an earlier run
+                values["comparison-json"] = self._in_workspace(self.report_dir / "comparison.json")
         return values
 
     def _in_workspace(self, path: Path) -> str:

@@ -1,6 +1,7 @@
 """An evaluation that ended in an error -> Report: an earlier green comment must not outlive it.
 
-In: the error. Out: a Report whose outcome is `incomplete`; the error's text is text from outside and stands in code. Pure.
+In: the error, and the configuration's title. Out: a Report whose outcome is `incomplete`; both are text from outside and end up
+harmless. Pure.
 """
 
 from __future__ import annotations
@@ -8,7 +9,7 @@ from __future__ import annotations
 from ci_eval.domain.comparison import Outcome
 from ci_eval.domain.report import Annotation, Report
 from ci_eval.errors import CiEvalError, InputError, Problem
-from ci_eval.report.escape import code_block, one_line
+from ci_eval.report.escape import code_block, one_line, prose
 
 SHOWN_TEXT = 20_000  # characters; far below what a comment takes
 MESSAGE_LIMIT = 4_000
@@ -19,7 +20,7 @@ def render_failure(error: CiEvalError, *, title: str) -> Report:
     """Tell that there is no verdict, and why."""
     at_fault = "The configuration or the data is wrong, not the agent." if isinstance(error, InputError) else ""
     lines = [
-        f"## ⚠️ {one_line(title)}: evaluation incomplete",
+        f"## ⚠️ {prose(title)}: evaluation incomplete",
         f"**{TITLE}.** {at_fault} This is not a pass. Nothing can be said about the change until the evaluation has run.",
         code_block(str(error)[:SHOWN_TEXT], "text"),
     ]

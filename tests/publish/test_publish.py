@@ -231,10 +231,12 @@ def test_switched_off_doors_are_not_touched(scene: Scene) -> None:
     assert scene.gh.log == []
 
 
-def test_an_evaluation_that_failed_before_a_comparison_has_no_counts(tmp_path: Path) -> None:
+def test_an_evaluation_that_failed_before_a_comparison_has_neither_counts_nor_a_file_of_them(tmp_path: Path) -> None:
     report = replace(report_of(Outcome.INCOMPLETE), comparison_json="")
-    publish(report, context_of(tmp_path), PublishSettings(comment=False, check=False), None, exit_code=2)
+    settings = PublishSettings(comment=False, check=False)
+    publish(report, context_of(tmp_path), settings, None, report_dir=tmp_path / "ci-eval-out", exit_code=2)
 
     outputs = read_outputs(tmp_path / "output")
     assert outputs["exit-code"] == "2"
-    assert "regressed" not in outputs
+    assert outputs["report-dir"] == "ci-eval-out"
+    assert not {"regressed", "improved", "comparison-json"} & outputs.keys()

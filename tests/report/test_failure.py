@@ -5,6 +5,7 @@ from __future__ import annotations
 from ci_eval.domain.comparison import Outcome
 from ci_eval.errors import ConfigError, NoVerdictError, Problem
 from ci_eval.report.failure import render_failure
+from tests.report.markdown_reader import assert_is_harmless
 
 
 def test_wrong_input_is_shown_on_its_line_and_no_internal_name_is() -> None:
@@ -26,3 +27,10 @@ def test_a_service_out_of_reach_blames_nobody() -> None:
     assert report.annotations == ()
     assert "wrong, not the agent" not in report.comment
     assert "the baseline's commit could not be fetched" in report.comment
+
+
+def test_neither_title_nor_error_comes_alive() -> None:
+    hostile = "@octo/team fixes #1 <b> ![x](https://evil.example/x.png) </details> `a` | b\n```\n<!-- "
+    report = render_failure(NoVerdictError(hostile), title=hostile)
+    for text in (report.comment, report.summary, report.check_summary):
+        assert_is_harmless(text)
