@@ -48,6 +48,8 @@ class CommentResult:
     url: str | None
     skipped: str | None = None
     """Why the comment was left as it is; None when it was written."""
+    surplus: int = 0
+    """Further comments of ours that should go, and that the host did not remove."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,8 +97,7 @@ class _Writer:
                 if error.trouble is not HostTrouble.NOT_FOUND:
                     raise
             else:
-                self._delete(ours[1:])
-                return CommentResult(url=written.url)
+                return CommentResult(url=written.url, surplus=self._delete(ours[1:]))
         return self._settle(self._create())
 
     def _settle(self, created: HostComment) -> CommentResult:
@@ -104,12 +105,11 @@ class _Writer:
         ours = self._list_ours()
         oldest = ours[0].comment if ours else created
         if oldest.id == created.id:
-            self._delete([one for one in ours[1:] if one.stamp <= self.draft.stamp])
-            return CommentResult(url=created.url)
+            surplus = self._delete([one for one in ours[1:] if one.stamp <= self.draft.stamp])
+            return CommentResult(url=created.url, surplus=surplus)
         reason = self._reason_to_skip([one for one in ours if one.comment.id != created.id])
         kept = oldest if reason is not None else self._edit(oldest)
-        self.host.delete_comment(self.draft.number, created.id)
-        return CommentResult(url=kept.url, skipped=reason)
+        return CommentResult(url=kept.url, skipped=reason, surplus=self._delete_one(created))
 
     def _reason_to_skip(self, ours: list[_Ours]) -> str | None:
         if any(one.stamp > self.draft.stamp for one in ours):
@@ -138,9 +138,16 @@ class _Writer:
     def _edit(self, comment: HostComment) -> HostComment:
         return self._shrinking(lambda text: self.host.update_comment(self.draft.number, comment.id, text))
 
-    def _delete(self, surplus: list[_Ours]) -> None:
-        for one in surplus:
-            self.host.delete_comment(self.draft.number, one.comment.id)
+    def _delete(self, surplus: list[_Ours]) -> int:
+        """Remove comments; return how many are still there. The report stands by now, so a refusal is no failure."""
+        return sum(self._delete_one(one.comment) for one in surplus)
+
+    def _delete_one(self, comment: HostComment) -> int:
+        try:
+            self.host.delete_comment(self.draft.number, comment.id)
+        except HostError:
+            return 1
+        return 0
 
     def _shrinking(self, write: Callable[[str], HostComment]) -> HostComment:
         try:

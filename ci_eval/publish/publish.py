@@ -113,6 +113,9 @@ class _Publisher:
             self.comment_url = result.url
             if result.skipped is not None:
                 self.notices.append(Notice(code="comment_left_alone", message=f"comment left as it is: {result.skipped}"))
+            if result.surplus:
+                message = f"further comments of ours could not be removed: {result.surplus}; delete them by hand"
+                self.notices.append(Notice(code="comments_not_removed", message=message))
 
         self._ask_host("comment", "pull-requests: write", write)
 

@@ -245,3 +245,18 @@ def test_a_report_too_long_for_the_host_shrinks_to_the_headline_and_a_link(scene
             run=42,
         )
     ]
+
+
+@pytest.mark.parametrize("status", [403, 500])
+def test_a_second_comment_that_cannot_be_removed_does_not_make_the_first_unwritten(scene: Scene, status: int) -> None:
+    scene.publish(run=41)
+    scene.gh.add_comment(7, scene.bodies[0], login=BOT, user_type="Bot")
+    scene.gh.fail("DELETE", r"/issues/comments/", status=status, times=99)
+
+    publication = scene.publish(run=42)
+
+    assert publication.complete
+    assert publication.comment_url is not None
+    assert "run=42.1" in scene.bodies[0]
+    (notice,) = publication.notices
+    assert notice.message == "further comments of ours could not be removed: 1; delete them by hand"

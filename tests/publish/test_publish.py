@@ -170,6 +170,30 @@ def test_a_host_out_of_reach_is_told(tmp_path: Path) -> None:
     assert "GitHub gave no answer" in publication.notices[0].message
 
 
+@pytest.mark.parametrize(
+    ("status", "body", "headers"),
+    [
+        (200, [1], {}),
+        (200, "a sign-in page", {}),
+        (200, {"id": "x", "head": [], "user": 5, "html_url": 7, "body": 9, "external_id": 1}, {}),
+        (403, ["x"], {}),
+        (301, {"message": "Moved"}, {"Location": "https://elsewhere.example/x"}),
+    ],
+    ids=["list", "text", "other types", "refusal without a message", "moved elsewhere"],
+)
+@pytest.mark.parametrize("asked", ["GET /pulls/7", "GET /issues/7/comments", "POST /issues/7/comments", "POST /check-runs"])
+def test_a_proxy_that_answers_in_github_s_place_changes_no_verdict(
+    scene: Scene, asked: str, status: int, body: object, headers: dict[str, str]
+) -> None:
+    method, path = asked.split()
+    scene.gh.fail(method, f"{path}$", status=status, body=body, headers=headers, times=99)
+
+    scene.publish(report_of(Outcome.BLOCK))
+
+    outputs = read_outputs(scene.folder / "output")
+    assert (outputs["outcome"], outputs["exit-code"]) == ("block", "1")
+
+
 def test_a_limit_that_lasts_eleven_minutes_ends_in_notices_within_ten(scene: Scene) -> None:
     for method in ("GET", "POST", "PATCH"):
         scene.gh.secondary_limit(method, ".", times=1000, retry_after="60")
