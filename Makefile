@@ -19,7 +19,7 @@ demo: $(VENV)/ready ## evaluate the bundled agent in two versions and show the r
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/travel-agent/demo.sh
 
 test: $(VENV)/ready ## run the tests
-	$(BIN)/python -m pytest -q -n auto
+	$(BIN)/python -m pytest -q -n auto --dist loadgroup
 
 lint: $(VENV)/ready ## check style, types, action and workflows
 	$(BIN)/ruff check .

@@ -25,6 +25,7 @@ RUNNER_UID = 1001
 
 pytestmark = [
     pytest.mark.slow,
+    pytest.mark.xdist_group("container"),  # one image store, one lock
     pytest.mark.skipif(
         os.environ.get("CI_EVAL_CONTAINER") != "1" and os.environ.get("CI") != "true",
         reason="building the image takes minutes; set CI_EVAL_CONTAINER=1 to do it",
