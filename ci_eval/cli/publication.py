@@ -48,9 +48,15 @@ class Publisher:
         annotations = tuple(replace(note, path=self.world.workspace_path(note.path)) for note in report.annotations)
         located = replace(report, annotations=annotations)
         publication = publish(
-            located, self.context, self.settings, self._host(), report_dir=self.report_dir.absolute(), exit_code=code
+            located, self.context, self._settings(code), self._host(), report_dir=self.report_dir.absolute(), exit_code=code
         )
         return publication.complete
+
+    def _settings(self, code: ExitCode) -> PublishSettings:
+        """`neutral` is for services out of reach: it must not let a broken configuration pass a required check."""
+        if code in (ExitCode.INPUT, ExitCode.BUG) and self.settings.incomplete == "neutral":
+            return self.settings.model_copy(update={"incomplete": "failure"})
+        return self.settings
 
     def _host(self) -> CodeHost | None:
         """Open the door to GitHub; None without a token or a repository."""

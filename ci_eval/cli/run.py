@@ -22,7 +22,8 @@ from ci_eval.cli.options import (
     set_level,
 )
 from ci_eval.cli.world import World
-from ci_eval.errors import CiEvalError, ExitCode
+from ci_eval.domain.comparison import Outcome
+from ci_eval.errors import CiEvalError, ExitCode, NoVerdictError
 from ci_eval.log import Redactor, secrets_in
 
 if TYPE_CHECKING:
@@ -81,11 +82,19 @@ def run(
         job = open_job(world, config, output, given, allow_untrusted_code=allow_untrusted_code)
         title = job.loaded.config.title
         finished = run_both(job)
+    except NoVerdictError as error:
+        code = error.exit_code if publisher is None else publisher.exit_code(Outcome.INCOMPLETE)
+        _tell_failure(publisher, error, code, title, world)
+        if code != ExitCode.PASS:
+            raise
+        log.error("%s", error)
+        return code
     except CiEvalError as error:
-        _tell_failure(publisher, error, title, world)
+        _tell_failure(publisher, error, error.exit_code, title, world)
         raise
     except Exception:
-        _tell_failure(publisher, CiEvalError("this is a bug of ci-eval; the log of the job says more"), title, world)
+        bug = CiEvalError("this is a bug of ci-eval; the log of the job says more")
+        _tell_failure(publisher, bug, bug.exit_code, title, world)
         raise
     code = tell(finished, output, quiet=quiet)
     return code if publisher is None else _publish(publisher, finished, fail_on_error=fail_on_publish_error)
@@ -100,9 +109,9 @@ def _publish(publisher: Publisher, finished: Finished, *, fail_on_error: bool) -
     return code
 
 
-def _tell_failure(publisher: Publisher | None, error: CiEvalError, title: str, world: World) -> None:
+def _tell_failure(publisher: Publisher | None, error: CiEvalError, code: ExitCode, title: str, world: World) -> None:
     """An earlier green comment must not outlive an evaluation that failed; trouble in telling never hides the error itself."""
-    if publisher is None or error.exit_code == ExitCode.INTERRUPTED:
+    if publisher is None or code == ExitCode.INTERRUPTED:
         return
     from ci_eval.report.failure import render_failure
 
@@ -117,4 +126,4 @@ def _tell_failure(publisher: Publisher | None, error: CiEvalError, title: str, w
         check_text=redact(told.check_text),
         annotations=tuple(replace(note, message=redact(note.message)) for note in told.annotations),
     )
-    publisher.publish(without_secrets, code=error.exit_code)
+    publisher.publish(without_secrets, code=code)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from ci_eval import __version__
 from ci_eval.cli.main import main
+from tests.fakes.fake_github import FakeGitHub
 from tests.rows import json_lines, write_rows
 
 ROWS = [{"id": f"q{n}", "query": f"Say {n}", "ground_truth": str(n)} for n in range(12)]
@@ -276,6 +278,41 @@ def test_what_failed_is_published_without_secrets(folder: Path) -> None:
     assert "trials" in summary
     assert "***" in summary
     assert secret not in summary
+
+
+@pytest.mark.parametrize(
+    ("conclusion", "dataset", "shown", "code"),
+    [
+        ("neutral", "data.jsonl", "neutral", 0),
+        ("failure", "data.jsonl", "failure", 3),
+        ("action_required", "data.jsonl", "action_required", 3),
+        ("neutral", "none.jsonl", "failure", 2),
+    ],
+    ids=["tolerated", "by default", "to be looked at", "wrong input is never tolerated"],
+)
+def test_check_and_step_agree_when_an_error_prevents_the_verdict(
+    folder: Path, conclusion: str, dataset: str, shown: str, code: int
+) -> None:
+    (folder / "ci-eval.yaml").write_text(
+        f"dataset: {dataset}\ntarget: {{kind: command, command: [cat]}}\nevaluators: [exact_match]\n"
+        "baseline: {ref: merge-base}\ncandidate: {ref: head}\n",
+        encoding="utf-8",
+    )
+    for words in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b.c", "commit", "-q", "--allow-empty", "-m", "x"]):
+        subprocess.run(["git", *words], check=True)
+    head = subprocess.run(["git", "rev-parse", "HEAD"], check=True, capture_output=True, text=True).stdout.strip()
+    event = {"merge_group": {"head_sha": head, "base_sha": "b" * 40}}  # a base that this clone does not have, nor can fetch
+    (folder / "event.json").write_text(json.dumps(event), encoding="utf-8")
+    with FakeGitHub(repo="acme/agent") as gh:
+        environ = os.environ | {
+            "GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "merge_group", "GITHUB_REPOSITORY": "acme/agent", "GITHUB_SHA": head,
+            "GITHUB_EVENT_PATH": str(folder / "event.json"), "GITHUB_OUTPUT": str(folder / "outputs"),
+            "GITHUB_API_URL": gh.url, "GITHUB_TOKEN": gh.token,
+        }  # fmt: skip
+        assert main(["run", "--publish", "--incomplete-conclusion", conclusion], environ) == code
+        (check,) = gh.check_runs.values()
+    assert check["conclusion"] == shown
+    assert f"\n{code}\n" in (folder / "outputs").read_text(encoding="utf-8")
 
 
 def test_an_innocent_variable_with_a_secret_looking_name_breaks_nothing(folder: Path) -> None:
