@@ -194,3 +194,30 @@ def test_the_agent_cannot_read_our_token(image: None, tmp_path: Path) -> None:
 
     assert found["exit_code"] == 0, found["log"]
     assert found["outputs"]["outcome"] == "pass"
+
+
+def test_a_regression_is_annotated_on_the_lines_of_the_dataset_and_fails_the_step(image: None, tmp_path: Path) -> None:
+    workspace = tmp_path / "regressed"
+    (workspace / "evals").mkdir(parents=True)
+    rows = [{"id": f"q{n}", "query": f"Say {n}", "ground_truth": str(n)} for n in range(1, 15)]
+    write_rows(workspace / "evals" / "cases.jsonl", rows)
+    write_rows(workspace / "evals" / "before.jsonl", [{"id": row["id"], "response": row["ground_truth"]} for row in rows])
+    write_rows(workspace / "evals" / "after.jsonl", [{"id": row["id"], "response": "no"} for row in rows[:6]] + [
+        {"id": row["id"], "response": row["ground_truth"]} for row in rows[6:]
+    ])  # fmt: skip
+    (workspace / "evals" / "ci-eval.yaml").write_text(
+        "dataset: cases.jsonl\nbaseline: {outputs: before.jsonl}\ncandidate: {outputs: after.jsonl}\nevaluators: [exact_match]\n"
+    )
+    found = act(tmp_path, workspace, "--fetch-depth", "2", "--input", "config=evals/ci-eval.yaml")
+
+    assert found["exit_code"] == 1, found["log"]
+    (check,) = found["github"]["check_runs"].values()
+    assert check["conclusion"] == "failure"
+    (notes,) = found["github"]["annotations"].values()
+    annotated = [(note["path"], note["start_line"], note["annotation_level"]) for note in notes]
+    assert annotated == [("evals/cases.jsonl", line, "failure") for line in range(1, 7)]
+    (comment,) = found["github"]["comments"].values()
+    assert all(f"q{n}" in comment["body"] for n in range(1, 7))
+    assert found["outputs"]["outcome"] == "block"
+    assert found["github"]["violations"] == []
+    assert len(found["github"]["log"]) <= 15
