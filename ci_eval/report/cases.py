@@ -183,7 +183,7 @@ def _shown_trials(pair: CasePair, baseline: CaseResult | None, candidate: CaseRe
 def _failure(arm: str, record: CaseResult) -> Sentence:
     if record.failure is None:
         return ()
-    return (f"The {arm} gave no answer (", Quote(record.failure.code), "): ", Quote(record.failure.message))
+    return (f"The {arm} gave no answer (", Quote(record.failure.code), "): ", Quote(record.failure.message, ends_matter=True))
 
 
 def _answer(record: CaseResult | None) -> str | None:

@@ -54,6 +54,15 @@ def shortened(text: str, limit: int) -> str:
     return line if len(line) <= limit and len(text) <= 2 * limit else line[: limit - 1].rstrip() + "…"
 
 
+def both_ends(text: str, limit: int) -> str:
+    """Return one cleaned line with `…` in its middle where it was cut: what a program says last tells why it stopped."""
+    line = one_line(text, max(len(text), 1))
+    if len(line) <= limit:
+        return line
+    start = limit // 3
+    return f"{line[:start].rstrip()} … {line[len(line) - (limit - start - 3) :].lstrip()}"
+
+
 def code_span(text: str, limit: int = SPAN_LIMIT) -> Ready:
     """Put a text into running words."""
     line = one_line(text, limit)

@@ -17,12 +17,10 @@ from ci_eval.domain.results import CaseResult
 from ci_eval.domain.sample import SampleStatus, is_infrastructure
 from ci_eval.domain.score import ScoreStatus
 from ci_eval.report import numbers
-from ci_eval.report.escape import one_line
 
 SHOWN_IDS: Final = 10
 SHOWN_CODES: Final = 5
 SHOWN_METRICS: Final = 8
-SHOWN_CAUSE: Final = 300  # characters
 
 EMOJI: Final = {Outcome.PASS: "✅", Outcome.WARN: "⚠️", Outcome.BLOCK: "❌", Outcome.INCOMPLETE: "⛔"}
 
@@ -32,6 +30,8 @@ class Quote:
     """Text from outside within a sentence."""
 
     text: str
+    ends_matter: bool = False
+    """True for what a program said: if it is long, it is cut in the middle, because the last words tell why it stopped."""
 
 
 Sentence: TypeAlias = tuple[str | Quote, ...]
@@ -222,7 +222,7 @@ def _unscored(comparison: Comparison, status: ScoreStatus) -> Iterator[str]:
 def _with_cause(sentence: Sentence, messages: Iterable[str]) -> Sentence:
     """Add the commonest cause in its own words, among equals the first; nothing to nothing."""
     found = Counter(messages).most_common(1)
-    return (*sentence, " Most often: ", Quote(one_line(found[0][0], SHOWN_CAUSE)), ".") if sentence and found else sentence
+    return (*sentence, " Most often: ", Quote(found[0][0], ends_matter=True), ".") if sentence and found else sentence
 
 
 def _evaluator_errors(metrics: Sequence[MetricComparison]) -> Sentence:

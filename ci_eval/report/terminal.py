@@ -15,7 +15,7 @@ from ci_eval.domain.comparison import Comparison, Outcome, Verdict
 from ci_eval.log import neutral
 from ci_eval.report import numbers
 from ci_eval.report.cases import CaseStory
-from ci_eval.report.escape import one_line
+from ci_eval.report.escape import both_ends, one_line
 from ci_eval.report.outline import MetricRow, Outline, outline
 from ci_eval.report.sentences import Quote, Sentence
 from ci_eval.report.settings import ReportSettings
@@ -181,7 +181,8 @@ def _text(sentence: Sentence, style: str = "") -> Text:
     text = Text(style=style)
     for part in sentence:
         if isinstance(part, Quote):
-            text.append(one_line(part.text, REASON_LIMIT), style="bold")
+            shorten = both_ends if part.ends_matter else one_line
+            text.append(shorten(part.text, REASON_LIMIT), style="bold")
         else:
             text.append(re.sub(r"\s+", " ", part))
     return text

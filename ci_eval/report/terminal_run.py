@@ -15,7 +15,7 @@ from ci_eval.domain.results import CaseResult, RunResult
 from ci_eval.domain.score import Metric, Score
 from ci_eval.log import neutral
 from ci_eval.report import numbers
-from ci_eval.report.escape import one_line
+from ci_eval.report.escape import both_ends, one_line
 
 WIDTH: Final = 100
 SHOWN_IDS: Final = 5
@@ -68,7 +68,7 @@ def _troubles(result: RunResult) -> Iterator[str]:
         yield f"{kind}: {len(found)} of {len(result.records)} ({', '.join(ids)}{', …' if len(found) > SHOWN_IDS else ''})"
         ((cause, _),) = Counter(cause for _, cause in found).most_common(1)
         if cause:
-            yield f"    {one_line(cause, SHOWN_CAUSE)}"
+            yield f"    {both_ends(cause, SHOWN_CAUSE)}"
 
 
 def _troubles_of(record: CaseResult) -> Iterator[tuple[str, str]]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 
 from ci_eval.report import numbers
-from ci_eval.report.escape import Ready, code_span, prose
+from ci_eval.report.escape import Ready, both_ends, code_span, prose
 from ci_eval.report.sentences import Quote, Sentence
 
 SENTENCE_LIMIT: Final = 1_200
@@ -49,10 +49,12 @@ class ListView(Generic[Item]):
 
 def words(sentence: Sentence, limit: int = 200) -> Ready:
     """Print a sentence: words as words, quotes of at most `limit` characters as code."""
-    parts = (
-        code_span(part.text, limit) if isinstance(part, Quote) else prose(part, SENTENCE_LIMIT) for part in sentence if part != ""
-    )
+    parts = (_quote(part, limit) if isinstance(part, Quote) else prose(part, SENTENCE_LIMIT) for part in sentence if part != "")
     return Ready("".join(parts))
+
+
+def _quote(quote: Quote, limit: int) -> Ready:
+    return code_span(both_ends(quote.text, limit) if quote.ends_matter else quote.text, limit)
 
 
 def cell(text: str) -> Ready:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from ci_eval.report.escape import (
     EMPTY,
     Ready,
+    both_ends,
     clean,
     code_block,
     code_cell,
@@ -159,3 +160,13 @@ def test_an_odd_address_is_shown_and_not_linked() -> None:
 
 def test_ready_text_that_was_edited_is_no_longer_ready() -> None:
     assert not isinstance(Ready("a") + "b", Ready)
+
+
+@given(NASTY, st.integers(20, 60))
+@settings(deadline=None)
+def test_a_text_cut_in_its_middle_keeps_both_ends_and_its_limit(text: str, limit: int) -> None:
+    shown = both_ends(f"first{text * 5}last", limit)
+    assert len(shown) <= limit
+    assert shown.startswith("first")
+    assert shown.endswith("last")
+    assert ("…" in shown) == (shown != one_line(f"first{text * 5}last", 1_000))

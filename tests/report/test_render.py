@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,6 +30,7 @@ from ci_eval.domain.score import Metric, errored, skipped
 from ci_eval.errors import InputError, NoVerdictError
 from ci_eval.report.render import render_report, write_report
 from ci_eval.report.settings import ReportSettings
+from ci_eval.report.terminal import render_terminal
 from tests.report.fixtures import (
     BLOCKED,
     PASSED,
@@ -252,6 +254,28 @@ def test_a_failed_agent_is_shown_with_its_error() -> None:
     assert "`task_success`: pass → **fail**\n" in comment
     assert "- baseline answered: `ok`" in comment
     assert "candidate answered" not in comment
+
+
+def test_a_long_traceback_is_shown_with_its_last_line() -> None:
+    traceback = (
+        "Traceback (most recent call last):\n" + '  File "agent.py", line 3, in plan\n' * 25 + "KeyError: 'the real reason'"
+    )
+    told = f"the command ended with exit code 1; the end of its stderr:\n{traceback}"
+    failed = Failure(stage="target", code="exit_code", message=told)
+    change, pair = flipped(
+        "r1", SUCCESS, broke=True, reason="the agent failed",
+        before=record("r1", scores={SUCCESS.name: score(SUCCESS, 1)}, answer="ok", steps=calls("a")),
+        after=dataclasses.replace(record("r1", failure=failed), status="error"),
+    )  # fmt: skip
+    usage = ArmUsage(
+        cost_usd=None, tokens=None, latency_median_s=None, latency_p95_s=None, agent_errors=1, infra_errors=0, not_run=0
+    )
+    found = comparison([gated_loss(1)], [change], [pair], paired=1, usage_candidate=usage)
+    comment = render_report(found, BLOCKED, SETTINGS).comment
+    screen = re.sub(r"[│\s]+", " ", render_terminal(found, BLOCKED, SETTINGS, width=100, colour=False))
+    for shown in (comment, screen):
+        assert shown.count("exit code 1; the end of its stderr: Traceb") == 2  # the commonest cause, and the case
+        assert shown.count("KeyError: 'the real reason'") == 2
 
 
 def test_of_several_trials_the_telling_ones_are_shown_and_named() -> None:
