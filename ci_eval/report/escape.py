@@ -18,6 +18,8 @@ SPAN_LIMIT: Final = 200
 BLOCK_LIMIT: Final = 4_000
 EMPTY: Final = "∅"
 HIDDEN: Final = "\ufffd"
+LONGEST_FENCE: Final = 32
+"""Backticks. GitHub's parser takes a longer border than 80 of a span for text, and counts only to 255 for a block."""
 _INVISIBLE: Final = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2028\u2029\u3164\uffa0")
 """Characters that show nothing although Unicode calls them letters, marks or separators."""
 
@@ -65,8 +67,7 @@ def both_ends(text: str, limit: int) -> str:
 
 def code_span(text: str, limit: int = SPAN_LIMIT) -> Ready:
     """Put a text into running words."""
-    line = one_line(text, limit)
-    fence = "`" * (_longest_run(line) + 1)
+    line, fence = _fenced(one_line(text, limit))
     padding = " " if line[0] in "` " or line[-1] in "` " else ""
     return Ready(f"{fence}{padding}{line}{padding}{fence}")
 
@@ -78,8 +79,7 @@ def code_cell(text: str, limit: int = SPAN_LIMIT) -> Ready:
 
 def code_block(text: str, language: BlockLanguage = "", limit: int = BLOCK_LIMIT) -> Ready:
     """Put a text of many lines into a fence that it can't close."""
-    body = clean(text, limit)
-    fence = "`" * max(3, _longest_run(body) + 1)
+    body, fence = _fenced(clean(text, limit), at_least=3)
     return Ready(f"{fence}{language}\n{body}\n{fence}")
 
 
@@ -126,5 +126,8 @@ def _is_hidden(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cf", "Cs")
 
 
-def _longest_run(text: str) -> int:
-    return max((len(run) for run in re.findall("`+", text)), default=0)
+def _fenced(text: str, at_least: int = 1) -> tuple[str, str]:
+    """Return the text and a border that it does not contain; a run of backticks too long for any border is cut, and ends in `…`."""
+    text = re.sub(f"`{{{LONGEST_FENCE},}}", "`" * (LONGEST_FENCE - 2) + "…", text)
+    longest = max((len(run) for run in re.findall("`+", text)), default=0)
+    return text, "`" * max(at_least, longest + 1)
