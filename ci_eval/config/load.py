@@ -9,7 +9,7 @@ from __future__ import annotations
 import datetime
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import cast
 
@@ -97,7 +97,13 @@ def _read_override(override: str) -> tuple[KeyPath, object]:
     if not equals or not parts:
         raise ConfigError(Problem(code="override", field="--set", message=f"key=value was expected, found {override!r}"))
     keys = tuple(int(part) if part.isdecimal() else part for part in parts)
-    return keys, read_yaml(text, shown=f"--set {dotted(keys)}").value
+    place = f"--set {dotted(keys)}"
+    try:
+        return keys, read_yaml(text, shown=place).value
+    except ConfigError as error:  # the command line is no file with lines
+        raise ConfigError(
+            replace(problem, file=None, line=None, column=None, field=place) for problem in error.problems
+        ) from error
 
 
 def _with_value(raw: object, keys: KeyPath, value: object, *, done: int = 0) -> object:

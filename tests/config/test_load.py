@@ -127,6 +127,8 @@ def test_overrides_reach_any_key_and_are_read_as_yaml(tmp_path: Path) -> None:
         ("=1", "--set: key=value was expected"),
         ("gate.alfa=1", "--set gate.alfa: unknown key 'alfa'"),
         ("trails=1", "--set trails: unknown key 'trails'"),
+        ("trials=@x", "--set trials: found character '@' that cannot start any token"),
+        ("trials=[1, 2", "--set trials: expected ',' or ']'"),
         ("trials.x=1", "--set trials.x: trials holds 2, in which there is no x to set"),
         ("evaluators[4]=f1_score", "--set evaluators[4]: evaluators holds ['exact_match'], in which there is no [4] to set"),
         ("evaluators[0].exact_match.name=x", "evaluators[0] holds 'exact_match', in which there is no exact_match to set"),
