@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from pathlib import Path
+from pathlib import Path, PurePath
 
 from pydantic import ValidationError
 
@@ -45,8 +45,9 @@ class Publisher:
 
     def publish(self, report: Report, *, code: ExitCode) -> bool:
         """Publish; True when the report reached every place."""
-        annotations = tuple(replace(note, path=self.world.workspace_path(note.path)) for note in report.annotations)
-        located = replace(report, annotations=annotations)
+        paths = [self.world.workspace_path(note.path) for note in report.annotations]
+        notes = zip(report.annotations, paths, strict=True)
+        located = replace(report, annotations=tuple(replace(note, path=path) for note, path in notes if _is_inside(path)))
         publication = publish(
             located, self.context, self._settings(code), self._host(), report_dir=self.report_dir.absolute(), exit_code=code
         )
@@ -71,6 +72,11 @@ class Publisher:
             repository=self.context.repository,
             ca_bundle=self.world.environ.get("REQUESTS_CA_BUNDLE") or None,
         )
+
+
+def _is_inside(path: str) -> bool:
+    """True for a path within the checkout; one outside of it was left as it was by `workspace_path`."""
+    return not PurePath(path).is_absolute() and PurePath(path).parts[:1] not in ((), ("..",))
 
 
 def open_publisher(world: World, choice: PublishChoice, output: Path) -> Publisher | None:

@@ -315,6 +315,35 @@ def test_check_and_step_agree_when_an_error_prevents_the_verdict(
     assert f"\n{code}\n" in (folder / "outputs").read_text(encoding="utf-8")
 
 
+@pytest.mark.parametrize(
+    ("workspace", "work", "dataset", "noted"),
+    [
+        (".", ".", "data.jsonl", "data.jsonl"),
+        (".", "cfg", "../data.jsonl", "data.jsonl"),
+        (".", "cfg", "{folder}/data.jsonl", "data.jsonl"),
+        ("cfg", "cfg", "../data.jsonl", None),
+        ("cfg", "cfg", "{folder}/data.jsonl", None),
+    ],
+    ids=["beside", "in a sibling folder", "absolute", "outside of the checkout", "absolute and outside"],
+)
+def test_annotations_name_the_dataset_as_the_repository_does(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, workspace: str, work: str, dataset: str, noted: str | None
+) -> None:
+    write_rows(folder / "after.jsonl", answers(wrong=6))
+    (folder / "cfg").mkdir()
+    config = CONFIG.replace("data.jsonl", dataset.format(folder=folder))
+    (folder / work / "ci-eval.yaml").write_text(config.replace("outputs: ", f"outputs: {folder}/"), encoding="utf-8")
+    monkeypatch.chdir(folder / work)
+    with FakeGitHub(repo="acme/agent") as gh:
+        environ = {
+            "GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "schedule", "GITHUB_REPOSITORY": "acme/agent", "GITHUB_SHA": "a" * 40,
+            "GITHUB_WORKSPACE": str(folder / workspace), "GITHUB_API_URL": gh.url, "GITHUB_TOKEN": gh.token,
+        }  # fmt: skip
+        assert main(["run", "--publish"], environ) == 1
+        found = [(note["path"], note["start_line"]) for notes in gh.annotations.values() for note in notes]
+    assert sorted(found) == ([] if noted is None else [(noted, line) for line in range(1, 7)])
+
+
 def test_an_innocent_variable_with_a_secret_looking_name_breaks_nothing(folder: Path) -> None:
     assert main(["run", "-q"], {"SORT_KEY": "case_id", "CACHE_KEY": "true", "PRIMARY_KEY": "exact_match"}) == 0
 

@@ -527,14 +527,6 @@ def test_without_a_blocked_merge_a_broken_case_is_a_warning() -> None:
     assert {one.level for one in render_report(travel_agent(), PASSED, SETTINGS).annotations} == {"warning"}
 
 
-@pytest.mark.parametrize("file", ["/etc/passwd", "../other/data.jsonl", "C:/data.jsonl", "a/../../x.jsonl"])
-def test_a_file_outside_of_the_repository_is_not_annotated(file: str) -> None:
-    change, pair = broken("r1", "x")
-    source = dataclasses.replace(pair.candidate[0].source, file=file)
-    outside = dataclasses.replace(pair, candidate=(dataclasses.replace(pair.candidate[0], source=source),))
-    assert render_report(comparison([gated_loss(1)], [change], [outside], paired=1), BLOCKED, SETTINGS).annotations == ()
-
-
 def test_a_row_without_a_line_is_not_annotated() -> None:
     change, pair = broken("r1", "x", line=None)  # type: ignore[arg-type] - a row of a JSON document
     assert render_report(comparison([gated_loss(1)], [change], [pair], paired=1), BLOCKED, SETTINGS).annotations == ()
