@@ -13,7 +13,7 @@ class Annotation:
     """A remark on one line of a file of the commit."""
 
     path: str
-    """Relative to the repository, forward slashes."""
+    """As the run names the file; forward slashes, and relative to the repository, once it is published."""
     line: int
     level: Literal["failure", "warning", "notice"]
     title: str
