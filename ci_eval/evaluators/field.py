@@ -17,12 +17,12 @@ from typing_extensions import override
 from ci_eval.domain.case import Case
 from ci_eval.domain.readers import Unreadable
 from ci_eval.domain.sample import Sample
-from ci_eval.domain.score import Metric, Score, scored, skipped
+from ci_eval.domain.score import Metric, Score, scored
 from ci_eval.domain.template import MISSING, Template, parse_template
 from ci_eval.domain.views import case_view, sample_view
 from ci_eval.evaluators.base import METRIC_NAME, EvaluatorContext, EvaluatorSpec
 from ci_eval.evaluators.declared import Declared, number_within
-from ci_eval.evaluators.inputs import Unscorable, leads_nowhere
+from ci_eval.evaluators.inputs import OneMetric, Unscorable, leads_nowhere
 from ci_eval.evaluators.wording import number
 
 
@@ -69,28 +69,20 @@ class FieldSpec(EvaluatorSpec, Declared):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class FieldValue:
+class FieldValue(OneMetric):
     """Reads the field of one sample."""
 
-    metric: Metric
     template: Template
 
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The one metric."""
-        return (self.metric,)
-
-    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+    @override
+    def score(self, case: Case, sample: Sample) -> Score:
         """Score by the value, as it is."""
         path = self.template.paths[0]
         value = self.template.fill(item=case_view(case), sample=sample_view(sample, case=case))
         if value is MISSING:
-            return (skipped(self.metric, f"no {path}"),)
-        try:
-            found = number_within(self.metric, value, path)
-        except Unscorable as why:
-            return why.scores(self.metrics)
-        return (scored(self.metric, found, f"{path} is {str(value).lower() if isinstance(value, bool) else number(found)}"),)
+            raise Unscorable("skipped", f"no {path}")
+        found = number_within(self.metric, value, path)
+        return scored(self.metric, found, f"{path} is {str(value).lower() if isinstance(value, bool) else number(found)}")
 
 
 def _placeholder(template: Template) -> object:

@@ -16,10 +16,10 @@ from typing_extensions import override
 from ci_eval.domain.case import Case
 from ci_eval.domain.readers import Unreadable
 from ci_eval.domain.sample import Sample
-from ci_eval.domain.score import Metric, Score, scored
+from ci_eval.domain.score import Score, scored
 from ci_eval.domain.template import parse_template
 from ci_eval.evaluators.base import EvaluatorContext, ZeroOneSpec
-from ci_eval.evaluators.inputs import Inputs, Unscorable, leads_nowhere, parse_inputs
+from ci_eval.evaluators.inputs import Inputs, OneMetric, leads_nowhere, parse_inputs
 from ci_eval.evaluators.wording import quoted
 
 Operation = Literal["eq", "ne", "like", "ilike"]
@@ -73,27 +73,19 @@ class StringCheckSpec(ZeroOneSpec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StringCheck:
+class StringCheck(OneMetric):
     """Compares two texts of one sample."""
 
-    metric: Metric
     operation: Operation
     inputs: Inputs
 
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The one metric."""
-        return (self.metric,)
-
-    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+    @override
+    def score(self, case: Case, sample: Sample) -> Score:
         """Score 1 when the operation holds; of a list of references any may be met, and `ne` has to hold for all."""
-        try:
-            references = self.inputs.texts("reference", case, sample)
-            text = self.inputs.text("input", case, sample)
-        except Unscorable as why:
-            return why.scores(self.metrics)
+        references = self.inputs.texts("reference", case, sample)
+        text = self.inputs.text("input", case, sample)
         met = [HOLDS[self.operation](text, reference) for reference in references]
         holds = all(met) if self.operation == "ne" else any(met)
         decisive = met.index(holds) if holds in met else 0
         reason = f"{quoted(text)} {WORDS[self.operation][not holds]} {quoted(references[decisive])}"
-        return (scored(self.metric, float(holds), reason, {"operation": self.operation}),)
+        return scored(self.metric, float(holds), reason, {"operation": self.operation})

@@ -49,6 +49,29 @@ class Unscorable(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class OneMetric:
+    """An evaluator with a single metric: `score` says the number, or raises Unscorable."""
+
+    metric: Metric
+
+    @property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The one metric."""
+        return (self.metric,)
+
+    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+        """Return the one score."""
+        try:
+            return (self.score(case, sample),)
+        except Unscorable as why:
+            return why.scores(self.metrics)
+
+    def score(self, case: Case, sample: Sample) -> Score:
+        """Score one sample."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Inputs:
     """The inputs of one evaluator."""
 

@@ -16,9 +16,9 @@ from typing_extensions import override
 
 from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
-from ci_eval.domain.score import Metric, Score, scored
+from ci_eval.domain.score import Score, scored
 from ci_eval.evaluators.base import EvaluatorContext, ZeroOneSpec
-from ci_eval.evaluators.inputs import ANSWER_AND_REFERENCE, Inputs, Unscorable, no_references, parse_inputs
+from ci_eval.evaluators.inputs import ANSWER_AND_REFERENCE, Inputs, OneMetric, no_references, parse_inputs
 from ci_eval.evaluators.wording import quoted, which_reference
 
 
@@ -50,38 +50,30 @@ class ExactMatchSpec(ZeroOneSpec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ExactMatch:
+class ExactMatch(OneMetric):
     """Compares one answer with its references."""
 
-    metric: Metric
     case_sensitive: bool
     inputs: Inputs
 
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The one metric."""
-        return (self.metric,)
-
-    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+    @override
+    def score(self, case: Case, sample: Sample) -> Score:
         """Score 1 when the answer equals any of the references."""
-        try:
-            references = self.inputs.references(case, sample)
-            response = self.inputs.response_text(case, sample)
-        except Unscorable as why:
-            return why.scores(self.metrics)
+        references = self.inputs.references(case, sample)
+        response = self.inputs.response_text(case, sample)
         answer = _settled(response)
         wanted = [_settled(reference) for reference in references]
         if answer in wanted:
-            return (scored(self.metric, 1.0, f"the answer equals {which_reference(wanted.index(answer), of=len(wanted))}"),)
+            return scored(self.metric, 1.0, f"the answer equals {which_reference(wanted.index(answer), of=len(wanted))}")
         uncased = [_uncased(reference) for reference in wanted]
         if _uncased(answer) in uncased:
             which = which_reference(uncased.index(_uncased(answer)), of=len(wanted))
             if self.case_sensitive:
                 reason = f"the answer differs from {which} in upper and lower case only; case_sensitive: false would pass it"
-                return (scored(self.metric, 0.0, reason),)
+                return scored(self.metric, 0.0, reason)
             reason = f"the answer equals {which} but for upper and lower case, which case_sensitive: false ignores"
-            return (scored(self.metric, 1.0, reason),)
-        return (scored(self.metric, 0.0, _unequal(answer, wanted)),)
+            return scored(self.metric, 1.0, reason)
+        return scored(self.metric, 0.0, _unequal(answer, wanted))
 
 
 def _settled(text: str) -> str:

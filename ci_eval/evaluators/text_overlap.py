@@ -21,7 +21,7 @@ from ci_eval.domain.case import Case
 from ci_eval.domain.sample import Sample
 from ci_eval.domain.score import Metric, Score, scored
 from ci_eval.evaluators.base import EvaluatorContext, EvaluatorSpec
-from ci_eval.evaluators.inputs import ANSWER_AND_REFERENCE, Inputs, Unscorable, no_references, parse_inputs
+from ci_eval.evaluators.inputs import ANSWER_AND_REFERENCE, Inputs, OneMetric, no_references, parse_inputs
 from ci_eval.evaluators.wording import counted, number, which_reference
 
 ARTICLES = re.compile(r"\b(?:a|an|the)\b", re.IGNORECASE)
@@ -139,32 +139,24 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class WordF1:
+class WordF1(OneMetric):
     """Scores the words of one answer."""
 
-    metric: Metric
     rule: WordRule
     inputs: Inputs
 
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The one metric."""
-        return (self.metric,)
-
-    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+    @override
+    def score(self, case: Case, sample: Sample) -> Score:
         """Score against every reference and keep the best."""
-        try:
-            references = self.inputs.references(case, sample)
-            response = self.inputs.response_text(case, sample)
-        except Unscorable as why:
-            return why.scores(self.metrics)
+        references = self.inputs.references(case, sample)
+        response = self.inputs.response_text(case, sample)
         overlaps = [self.rule.overlap(response, reference) for reference in references]
         best = max(range(len(overlaps)), key=lambda at: overlaps[at].f1)
         found = overlaps[best]
         details = {"shared_words": found.shared, "response_words": found.said, "reference_words": found.wanted}
         if len(references) > 1:
             details |= {"references": len(references), "best_reference": best + 1}
-        return (scored(self.metric, found.f1, _reason(response, references, best, found), details),)
+        return scored(self.metric, found.f1, _reason(response, references, best, found), details)
 
 
 def _reason(response: str, references: Sequence[str], best: int, found: Overlap) -> str:

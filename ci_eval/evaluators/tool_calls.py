@@ -19,9 +19,9 @@ from ci_eval.domain.case import Case
 from ci_eval.domain.json_text import JsonError, parse_json
 from ci_eval.domain.message import Message, ToolCall, ToolResult, calls_in
 from ci_eval.domain.sample import Sample
-from ci_eval.domain.score import Metric, Score, scored, skipped
+from ci_eval.domain.score import Score, scored, skipped
 from ci_eval.evaluators.base import EvaluatorContext, ZeroOneSpec
-from ci_eval.evaluators.inputs import Inputs, Unscorable, parse_inputs
+from ci_eval.evaluators.inputs import Inputs, OneMetric, Unscorable, parse_inputs
 from ci_eval.evaluators.wording import counted, listed, shortened
 
 HOSTED_TOOLS = frozenset({
@@ -62,25 +62,16 @@ class ToolCallSuccessSpec(ZeroOneSpec):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCallSuccess:
+class ToolCallSuccess(OneMetric):
     """Scores the calls of one sample."""
 
-    metric: Metric
     looks_at_hosted: bool
     inputs: Inputs
 
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The one metric."""
-        return (self.metric,)
-
-    def evaluate(self, case: Case, sample: Sample) -> tuple[Score, ...]:
+    @override
+    def score(self, case: Case, sample: Sample) -> Score:
         """Score by what is marked; leave the rest to a judge."""
-        try:
-            response = self._response(case, sample)
-        except Unscorable as why:
-            return why.scores(self.metrics)
-        return (self._score(response),)
+        return self._score(self._response(case, sample))
 
     def _response(self, case: Case, sample: Sample) -> _Response:
         if not self.inputs.names_own_response():
