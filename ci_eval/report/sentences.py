@@ -19,6 +19,9 @@ from ci_eval.domain.score import ScoreStatus
 from ci_eval.report import numbers
 
 SHOWN_IDS: Final = 10
+NAMED_CASES: Final = 50
+"""Broken and fixed cases that are named although there was no room to tell them."""
+NAME_LENGTH: Final = 60  # characters of a case id
 SHOWN_CODES: Final = 5
 SHOWN_METRICS: Final = 8
 

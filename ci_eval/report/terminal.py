@@ -17,7 +17,7 @@ from ci_eval.report import numbers
 from ci_eval.report.cases import CaseStory
 from ci_eval.report.escape import both_ends, one_line
 from ci_eval.report.outline import MetricRow, Outline, outline
-from ci_eval.report.sentences import Quote, Sentence
+from ci_eval.report.sentences import NAME_LENGTH, NAMED_CASES, Quote, Sentence
 from ci_eval.report.settings import ReportSettings
 from ci_eval.report.steps import draw
 
@@ -128,7 +128,10 @@ def _stories(stories: Sequence[CaseStory], heading: str, colour: str, columns: i
     for story in stories[:SHOWN_CASES]:
         yield from _story(story, colour, columns)
     if len(stories) > SHOWN_CASES:
-        yield Text(f"  … {len(stories) - SHOWN_CASES:,} more in summary.md\n", style="dim")
+        named = [one_line(story.case_id, NAME_LENGTH) for story in stories[SHOWN_CASES:][:NAMED_CASES]]
+        unnamed = len(stories) - SHOWN_CASES - len(named)
+        rest = f" and {unnamed:,} more" if unnamed else ""
+        yield Text(f"  … {len(stories) - SHOWN_CASES:,} more in summary.md: {', '.join(named)}{rest}\n", style="dim")
     else:
         yield Text("")
 

@@ -17,7 +17,7 @@ from ci_eval.report.fit import Shown
 from ci_eval.report.outline import ErrorRow, MetricRow, Outline, UsageRow
 from ci_eval.report.sentences import Quote, Sentence, ids
 from ci_eval.report.view_cases import CaseView, case_view
-from ci_eval.report.view_words import ListView, Place, cell, listed, words
+from ci_eval.report.view_words import ListView, Place, cell, listed, naming, words
 
 SHOWN_IDS: Final = 20
 VISIBLE_CERTAINTIES: Final = 3
@@ -136,14 +136,20 @@ def report_view(outline: Outline, shown: Shown, place: Place) -> ReportView:
             one_more=("more trajectory metric", "more trajectory metrics"), elsewhere=where,
         ),
         legend=_legend(outline),
-        broken=listed(
-            [case_view(one, place.broken, is_open=_is_open(index, outline)) for index, one in enumerate(broken[: shown.broken])],
-            len(broken),
-            heading=outline.broken_heading, one_more=("more broken case", "more broken cases"), elsewhere=where,
+        broken=naming(
+            listed(
+                [case_view(one, place.broken, is_open=_is_open(at, outline)) for at, one in enumerate(broken[: shown.broken])],
+                len(broken),
+                heading=outline.broken_heading, one_more=("more broken case", "more broken cases"), elsewhere=where,
+            ),
+            [story.case_id for story in broken],
         ),
-        fixed=listed(
-            [case_view(one, place.fixed, is_open=False) for one in fixed[: shown.fixed]], len(fixed),
-            heading=outline.fixed_heading, one_more=("more fixed case", "more fixed cases"), elsewhere=where,
+        fixed=naming(
+            listed(
+                [case_view(one, place.fixed, is_open=False) for one in fixed[: shown.fixed]], len(fixed),
+                heading=outline.fixed_heading, one_more=("more fixed case", "more fixed cases"), elsewhere=where,
+            ),
+            [story.case_id for story in fixed],
         ),
         others=listed(
             [_other(one) for one in others[: shown.others]], len(others),

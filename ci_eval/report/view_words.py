@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final, Generic, TypeVar
 
 from ci_eval.report import numbers
 from ci_eval.report.escape import Ready, both_ends, code_span, prose
-from ci_eval.report.sentences import Quote, Sentence
+from ci_eval.report.sentences import NAME_LENGTH, NAMED_CASES, Quote, Sentence, ids
 
 SENTENCE_LIMIT: Final = 1_200
 
@@ -68,3 +68,11 @@ def listed(items: Sequence[Item], total: int, *, heading: str, one_more: tuple[s
     verb = "is" if missing == 1 else "are"
     line = f"… {numbers.plural(missing, *one_more)} {verb} {elsewhere}." if missing else ""
     return ListView(heading=Ready(heading if total else ""), items=tuple(items), left_out=Ready(line))
+
+
+def naming(some: ListView[Item], case_ids: Sequence[str]) -> ListView[Item]:
+    """Name the cases that are not among the items; `case_ids`: all of them, in order."""
+    if not some.left_out:
+        return some
+    names = words((*ids(case_ids[len(some.items) :], NAMED_CASES), "."), NAME_LENGTH)
+    return replace(some, left_out=Ready(f"{some.left_out.removesuffix('.')}: {names}"))

@@ -133,6 +133,23 @@ def test_twelve_passes_turned_into_failures_block_the_merge(folder: Path) -> Non
             assert row["id"] not in changed(comparison, "fixed")
 
 
+def test_every_broken_case_is_named_also_beyond_those_that_are_told_at_length(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    passed_before = {row["id"] for row in rows(folder, "baseline.jsonl") if row["reward"] == 1.0}
+    candidate = rows(folder, "candidate.jsonl")
+    turned = [row for row in candidate if row["reward"] == 1.0 and row["id"] in passed_before]
+    assert len(turned) == 12
+    for row in turned:
+        row["reward"] = 0.0
+    write_rows(folder / "candidate.jsonl", candidate)
+    code, comparison = run(folder)
+    assert code == 1
+    assert changed(comparison, "broken") == sorted([*BROKEN, *(str(row["id"]) for row in turned)])
+    told = [(folder / "out" / "comment.md").read_text(encoding="utf-8"), capsys.readouterr().out]
+    assert all(str(row["id"]) in text for row in turned for text in told)
+
+
 def test_the_same_outputs_twice_are_called_identical(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     shutil.copyfile(folder / "baseline.jsonl", folder / "candidate.jsonl")
     code, comparison = run(folder)

@@ -459,15 +459,18 @@ def test_nine_hundred_broken_rows_fit_and_say_what_is_missing(nine_hundred: Repo
     assert "row-0000" in report.comment
     assert "### 900 cases broke" in report.comment
     page = assert_is_harmless(report.comment, own_links=OWN_LINKS)
-    assert "… 880 more broken cases are in the full report." in page.text_outside_code
+    assert "… 880 more broken cases are in the full report: " in page.text_outside_code
     line = next(line for line in report.comment.splitlines() if "880 more" in line)
     before = report.comment[: report.comment.index(line)]
     assert before.count("<details") == before.count("</details>")
-    assert "… 700 more broken cases are in `comparison.json`." in report.summary
+    assert "… 700 more broken cases are in `comparison.json`: `row-0200`, " in report.summary
 
 
 def test_without_a_link_the_reader_is_told_where_the_rest_is() -> None:
-    assert "… 10 more broken cases are in the job summary and in `comparison.json`." in long_report(30, url=None).comment
+    assert (
+        "… 10 more broken cases are in the job summary and in `comparison.json`: `row-0020`, `row-0021`, "
+        in long_report(30, url=None).comment
+    )
 
 
 def test_the_same_input_gives_the_same_cut(nine_hundred: Report) -> None:

@@ -48,7 +48,8 @@ def test_many_cases_are_cut_and_counted() -> None:
         comparison([gated_loss(30)], [change for change, _ in stories], [pair for _, pair in stories], paired=30), BLOCKED, SETTINGS
     )  # fmt: skip
     assert "row-09" in text
-    assert "row-10" not in text
+    assert "▌ row-10" not in text
+    assert "row-29" in text.split("20 more in summary.md: ")[1]
     assert "… 20 more in summary.md" in text
 
 
